@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/bandwidth/choose.hpp"
+#include "bandgp/bandwidth/rules.hpp"
+#include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/grid_rules.hpp"
+#include "bandgp/cli/output.hpp"
+#include "bandgp/gp/observations.hpp"
+#include "bandgp/io/write_file.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+struct BandwidthFlags {
+  DataFlags data;
+  ModelFlags model;
+  CutFlags cut;
+  CommonFlags common;
+  Text gap, n;
+};
+
+struct Rules {
+  Index n = 0;         // distinct times
+  double min_gap = 0;  // user's units; NaN with one point
+  std::optional<Index> corollary, theorem;
+  Index lemma = 0, tolerance = 0;
+};
+
+/// On n equally spaced points; without data yᵀD⁻¹y is taken to be n.
+Rules on_grid(const Model& model, const BandwidthFlags& flags, double nats) {
+  if (!flags.gap || !flags.n) throw std::invalid_argument("without FILE both --gap D and --n N are needed");
+  if (model.noise == 0) throw std::invalid_argument("--noise is 0, must be positive where there are no data");
+  const double gap = positive_number("--gap", *flags.gap);
+  const Index n = whole_number("--n", *flags.n);
+  if (n == 0) throw std::invalid_argument("--n is 0, must be positive");
+  const Kernel& kernel = model.kernel;
+  const double rho = rho_for_tolerance(nats, static_cast<double>(n), n);
+  return {n,
+          gap,
+          corollary_bandwidth(kernel, model.noise, gap, n),
+          theorem_bandwidth(kernel, model.noise, gap, n),
+          grid_bandwidth(kernel, gap, n, model.noise),
+          grid_bandwidth(kernel, gap, n, rho * model.noise)};
+}
+
+Rules on_series(const Model& model, const Series& series, double nats) {
+  const Model internal = to_internal(model, series.units);
+  Observations points(series);
+  points.at(internal.noise);
+  const Index n = points.size();
+  const double noise = points.smallest_noise();
+  const WeightedPoints weighted{n, points.time(), points.weight(), 1 / std::sqrt(noise)};
+  const double rho = rho_for_tolerance(nats, points.noise_weighted_square(model.mean != Mean::zero), n);
+  const double gap =
+      n > 1 ? series.report.min_gap / series.units.time_unit : std::numeric_limits<double>::infinity();
+  Envelope envelope;
+  return {n,
+          n > 1 ? series.report.min_gap : kUnset,
+          corollary_bandwidth(internal.kernel, noise, gap, n),
+          theorem_bandwidth(internal.kernel, noise, gap, n),
+          choose_band(internal.kernel, weighted, 1.0, envelope).bandwidth,
+          choose_band(internal.kernel, weighted, rho, envelope).bandwidth};
+}
+
+Json to_json(std::optional<Index> k) { return k ? Json(*k) : Json(nullptr); }
+
+int bandwidth(const BandwidthFlags& flags) {
+  check(flags.common);
+  const Model model = given_model(flags.model);
+  const double nats = given_tolerance(flags.cut);
+  const bool has_file = !flags.data.file.empty();
+  if (has_file && (flags.gap || flags.n))
+    throw std::invalid_argument("FILE and --gap or --n are given; only one can hold");
+  Input input;
+  Json json;
+  Rules rules;
+  if (has_file) {
+    input = read_input(flags.data, model.mean);
+    require_usable(model, *input.series);
+    rules = on_series(model, *input.series, nats);
+    add_size(json, *input.series);
+  } else {
+    rules = on_grid(model, flags, nats);
+    json["n"] = rules.n;
+  }
+  if (flags.common.json) {
+    json["min_gap"] = rules.min_gap;
+    json["corollary"] = to_json(rules.corollary);
+    json["theorem"] = to_json(rules.theorem);
+    json["lemma"] = rules.lemma;
+    json["tolerance"] = {{"nats", nats}, {"bandwidth", rules.tolerance}};
+    print(json);
+    return 0;
+  }
+  const auto closed = [](std::optional<Index> k) {
+    return k ? std::to_string(*k) : "none (a rule for the kernel se alone)";
+  };
+  write_stdout((has_file ? field("Read", input_text(input)) : "") + field("Points", std::to_string(rules.n)) +
+               field("Closest", fmt::format("{:.6g}", rules.min_gap)) +
+               field("corollary", closed(rules.corollary)) + field("theorem", closed(rules.theorem)) +
+               field("lemma", std::to_string(rules.lemma)) +
+               field("tolerance", fmt::format("{} for {:g} nats", rules.tolerance, nats)));
+  return 0;
+}
+
+}  // namespace
+
+void add_bandwidth(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<BandwidthFlags>();
+  CLI::App* command =
+      program.add_subcommand("bandwidth", "how many neighbours each rule keeps, side by side");
+  add_data_flags(*command, flags->data);
+  command->add_option("--gap", flags->gap, "without FILE: spacing of a regular grid")->type_name("D");
+  command->add_option("--n", flags->n, "without FILE: its number of points")->type_name("N");
+  add_parameter_flags(*command, flags->model);
+  add_kernel_flags(*command, flags->model);
+  add_tolerance_flag(*command, flags->cut);
+  add_common_flags(*command, flags->common);
+  command->footer(
+      "Examples: bandgp bandwidth --gap 0.2 --n 2000 --variance 5 --lengthscale 1 --noise 0.1\n"
+      "          bandgp bandwidth data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300 "
+      "--tolerance 0.001");
+  command->callback([flags, &run] { run = [flags] { return bandwidth(*flags); }; });
+}
+
+}  // namespace bandgp::cli

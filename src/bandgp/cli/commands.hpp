@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands.  Each adds itself to the program; once the command line is read, `run` does what was asked
+// for and returns the exit code: 0 done and certified, 1 finished but not converged or not certified.  What
+// it throws is 2.
+#pragma once
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace bandgp::cli {
+
+using Run = std::function<int()>;
+
+void add_fit(CLI::App& program, Run& run);
+void add_nll(CLI::App& program, Run& run);
+void add_bandwidth(CLI::App& program, Run& run);
+void add_info(CLI::App& program, Run& run);
+
+}  // namespace bandgp::cli

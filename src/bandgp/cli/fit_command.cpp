@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+
+#include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/fit_output.hpp"
+#include "bandgp/cli/progress.hpp"
+#include "bandgp/io/model_file.hpp"
+#include "bandgp/io/write_file.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+struct FitFlags {
+  DataFlags data;
+  ModelFlags model;
+  CutFlags cut;
+  CommonFlags common;
+  Text init, fix, output;
+};
+
+FitOptions options_from(const FitFlags& flags) {
+  FitOptions options;
+  options.kernel = parse_kernel(flags.model.kernel);
+  options.mean = parse_mean(flags.model.mean);
+  options.cut = given_cut(flags.cut, options.kernel);
+  options.init = assignments("--init", flags.init, options.kernel);
+  options.fix = assignments("--fix", flags.fix, options.kernel);
+  for (const auto& [name, value] : options.fix) {
+    if (options.init.contains(name))
+      throw std::invalid_argument(name + " is in --init and in --fix; only one can hold");
+  }
+  return options;
+}
+
+void require_noise(const FitOptions& options, const Series& series) {
+  const auto noise = options.fix.find("noise");
+  if (noise == options.fix.end() || noise->second > 0) return;
+  const bool all_known = !series.variance.empty() && std::ranges::min(series.variance) > 0;
+  if (!all_known)
+    throw std::invalid_argument("--fix noise=0 needs a known positive error for every point (--yerr)");
+}
+
+bool announce(const CostEstimate& cost, Progress& progress, bool quiet) {
+  progress.clear();
+  if (!quiet) {
+    fmt::print(
+        stderr,
+        "bandgp: a band of {} neighbours on {} points takes {:.2g} GB and about {:.0f} s an evaluation; "
+        "--thin {:.3g} would make it narrow\n",
+        cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.thin);
+  }
+  return true;
+}
+
+int fit_series(const FitFlags& flags) {
+  check(flags.common);
+  FitOptions options = options_from(flags);
+  if (flags.output) require_writable(*flags.output);  // before the work, not after it
+  const Input input = read_input(flags.data, options.mean);
+  require_noise(options, *input.series);
+
+  FitResult result;
+  {
+    Progress progress(flags.common.quiet);
+    const Interrupt interrupt;
+    options.progress = [&](const TraceEntry& entry) { progress.show(entry); };
+    options.accept_cost = [&](const CostEstimate& cost) {
+      return announce(cost, progress, flags.common.quiet);
+    };
+    options.cancelled = Interrupt::requested;
+    result = fit(input.series, options);
+  }
+  std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error
+  try {
+    if (flags.output) save_model(result, *flags.output);
+  } catch (...) {
+    unsaved = std::current_exception();
+  }
+  const bool to_stdout = !flags.output || *flags.output != "-";
+  if (to_stdout && flags.common.json) {
+    print(fit_json(result, input));
+  } else if (to_stdout && !(flags.output && flags.common.quiet)) {
+    write_stdout(fit_text(result, input, options));
+  }
+  if (unsaved) std::rethrow_exception(unsaved);
+  const std::string why = reservation(result);
+  if (!why.empty() && !flags.common.quiet && (flags.common.json || !to_stdout))
+    fmt::print(stderr, "bandgp: {}\n", why);
+  return why.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_fit(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<FitFlags>();
+  CLI::App* command = program.add_subcommand("fit", "train on a series; prints a summary, writes a model");
+  add_data_flags(*command, flags->data)->required();
+  command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
+      ->type_name("FILE");
+  add_kernel_flags(*command, flags->model);
+  command->add_option("--init", flags->init, "starting values, such as lengthscale=3,noise=0.1")
+      ->type_name("NAME=VALUE,...");
+  command->add_option("--fix", flags->fix, "values that are not trained, such as noise=0.1")
+      ->type_name("NAME=VALUE,...");
+  add_cut_flags(*command, flags->cut);
+  add_common_flags(*command, flags->common);
+  command->footer(
+      "Examples: bandgp fit data/sunspots.csv -o model.json\n"
+      "          bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json");
+  command->callback([flags, &run] { run = [flags] { return fit_series(*flags); }; });
+}
+
+}  // namespace bandgp::cli

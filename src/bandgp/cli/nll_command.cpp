@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+
+#include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/output.hpp"
+#include "bandgp/fit/fit.hpp"
+#include "bandgp/io/write_file.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+struct NllFlags {
+  DataFlags data;
+  ModelFlags model;
+  CutFlags cut;
+  CommonFlags common;
+};
+
+std::string failure_text(const Failure& failure, const Likelihood& likelihood, const Model& model) {
+  if (failure.kind == Failure::Kind::not_positive_definite) {
+    return fmt::format(
+        "with {} the banded covariance is not positive definite (row {}): widen the band, or leave it to "
+        "--bandwidth auto",
+        band_text(likelihood.bandwidth, 0), failure.row + 1);
+  }
+  double longest = 0;
+  for (const Term& term : model.kernel.terms) longest = std::max(longest, term.lengthscale);
+  // A band of R ≈ 6.5 ℓ should come down to about 200 neighbours.                                  [theory
+  // §10]
+  return fmt::format(
+      "a band of {} needs {:.1f} GB of memory and about {:.0f} s; --thin {:.2g} would make it narrow",
+      band_text(likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds, longest / 30);
+}
+
+Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
+             const std::string& message) {
+  const Likelihood& likelihood = result.likelihood;
+  const bool failed = result.failure.has_value();
+  Json json;
+  add_size(json, *input.series);
+  json["method"] = "band";
+  json["bandwidth"] = likelihood.bandwidth;
+  json["nll"] = failed ? kUnset : likelihood.nll;
+  json["evaluation_seconds"] = failed ? kUnset : result.evaluation_seconds;
+  const std::vector<double> gradient = failed ? std::vector<double>{} : likelihood.gradient;
+  json["gradient"] = named_json("log_", parameter_names(model.kernel), gradient);
+  json["certificate"] = certificate_json(failed ? Certificate{} : likelihood.certificate);
+  json["reach"] = failed ? kUnset : likelihood.reach;
+  json["condition"] = failed ? kUnset : likelihood.condition;
+  json["kernel"] = to_text(model.kernel);
+  json["noise"] = model.noise;
+  if (!message.empty()) json["message"] = message;
+  return json;
+}
+
+std::string to_text(const EvaluationResult& result, const Input& input, const Model& model) {
+  const Likelihood& likelihood = result.likelihood;
+  const std::vector<std::string> names = parameter_names(model.kernel);
+  std::string gradient;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    gradient += fmt::format("{}{:<16} {:.8g}", i > 0 ? "\n" : "", "log_" + names[i], likelihood.gradient[i]);
+  }
+  return field("Read", input_text(input)) + field("NLL", fmt::format("{:.10g}", likelihood.nll)) +
+         field("Gradient", gradient) + field("Exactness", certificate_text(likelihood.certificate)) +
+         field("Band", fmt::format("{}; {} an evaluation", band_text(likelihood.bandwidth, likelihood.reach),
+                                   seconds_text(result.evaluation_seconds)));
+}
+
+int nll(const NllFlags& flags) {
+  check(flags.common);
+  const Model model = given_model(flags.model);
+  const Cut cut = given_cut(flags.cut, model.kernel);
+  const Input input = read_input(flags.data, model.mean);
+  require_usable(model, *input.series);
+  const EvaluationResult result = evaluate(*input.series, model, cut);
+
+  std::string message;
+  if (result.failure) {
+    message = failure_text(*result.failure, result.likelihood, model);
+  } else if (!std::isfinite(result.likelihood.nll)) {
+    message = "the NLL is not a finite number at these parameters";
+  } else if (!result.likelihood.certificate.holds()) {
+    message = certificate_text(result.likelihood.certificate);
+  }
+  if (flags.common.json) {
+    print(to_json(result, input, model, message));
+  } else if (result.failure) {
+    write_stdout(field("Read", input_text(input)) + field("NLL", "none: " + message));
+  } else {
+    write_stdout(to_text(result, input, model));
+  }
+  return message.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_nll(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<NllFlags>();
+  CLI::App* command = program.add_subcommand(
+      "nll", "negative log-likelihood at given parameters: value, gradient, certificate");
+  add_data_flags(*command, flags->data)->required();
+  add_parameter_flags(*command, flags->model);
+  add_kernel_flags(*command, flags->model);
+  add_cut_flags(*command, flags->cut);
+  add_common_flags(*command, flags->common);
+  command->footer(
+      "Examples: bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300\n"
+      "          bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "
+      "200*matern12(lengthscale=0.3)' --noise 150");
+  command->callback([flags, &run] { run = [flags] { return nll(*flags); }; });
+}
+
+}  // namespace bandgp::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that several commands share.  They are kept as the text that was given and checked when they are
+// used, so that every mistake gets its own message.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "bandgp/cli/numbers.hpp"
+#include "bandgp/gp/band_representation.hpp"
+#include "bandgp/gp/model.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace bandgp::cli {
+
+struct DataFlags {
+  std::string file, x, y, yerr;
+  Text step, thin;
+  bool skip_bad = false;
+};
+CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags);  // returns FILE
+
+struct ModelFlags {
+  std::string kernel = "se", mean = "constant";
+  Text variance, lengthscale, noise;
+};
+void add_kernel_flags(CLI::App& command, ModelFlags& flags);     // --kernel, --mean
+void add_parameter_flags(CLI::App& command, ModelFlags& flags);  // --variance, --lengthscale, --noise
+
+struct CutFlags {
+  std::string bandwidth = "auto";
+  Text reach, tolerance;
+};
+void add_cut_flags(CLI::App& command, CutFlags& flags);       // all of them
+void add_tolerance_flag(CLI::App& command, CutFlags& flags);  // --tolerance only
+
+struct CommonFlags {
+  std::string method = "auto";
+  Text seed, threads;
+  bool json = false, quiet = false;
+};
+void add_common_flags(CLI::App& command, CommonFlags& flags);
+void check(const CommonFlags& flags);
+Index thread_count(const CommonFlags& flags);  // as asked for, or as many as there are processors
+
+/// The series, and what is worth telling about where it came from.
+struct Input {
+  std::shared_ptr<const Series> series;
+  std::string name, time_name, value_name;
+  Index bad_lines = 0;
+};
+Input read_input(const DataFlags& flags, Mean mean);
+
+/// The model at given parameters, all of them set.
+Model given_model(const ModelFlags& flags);
+/// Throws unless the parameters are valid and stay so in the units of the series.
+void require_usable(const Model& model, const Series& series);
+Cut given_cut(const CutFlags& flags, const Kernel& kernel);
+double given_tolerance(const CutFlags& flags);
+
+}  // namespace bandgp::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bandgp/io/write_file.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+constexpr std::size_t kLabelWidth = 12;
+
+/// Two digits, rounded up: what is printed still is a bound.
+std::string bound_text(UpperBound bound) {
+  const double value = bound.value();
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{:g}", value);
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  const double rounded = unit > 0 ? std::ceil(value / unit * (1 - 1e-12)) * unit : value;
+  return fmt::format("{:.2g}", rounded);
+}
+
+}  // namespace
+
+void print(const Json& result) {
+  write_stdout(result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // names in any encoding
+}
+
+std::string field(std::string_view label, std::string_view text) {
+  std::string lines = fmt::format("{:{}}", label, kLabelWidth);
+  for (const char c : text) {
+    lines += c;
+    if (c == '\n') lines.append(kLabelWidth, ' ');
+  }
+  return lines + "\n";
+}
+
+Json named_json(const std::string& prefix, const std::vector<std::string>& names,
+                std::span<const double> values) {
+  if (values.size() != names.size()) return nullptr;
+  Json object = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) object[prefix + names[i]] = values[i];
+  return object;
+}
+
+Json certificate_json(const Certificate& certificate) {
+  return {{"positive_definite", certificate.positive_definite},
+          {"rho", certificate.rho.value()},
+          {"nll_error", certificate.nll_error.value()},
+          {"mean_error", certificate.mean_error.value()},
+          {"variance_error", certificate.variance_error.value()}};
+}
+
+Json series_json(const Input& input) {
+  const SeriesReport& report = input.series->report;
+  return {{"rows", report.rows},           {"used", report.used},          {"dropped", report.dropped},
+          {"merged", report.merged},       {"thinned", report.thinned},    {"bad_lines", input.bad_lines},
+          {"sorted", report.was_sorted},   {"min_gap", report.min_gap},    {"mean_gap", report.mean_gap},
+          {"max_gap", report.max_gap},     {"span", report.span},          {"first_time", report.first_time},
+          {"last_time", report.last_time}, {"time_name", input.time_name}, {"value_name", input.value_name}};
+}
+
+void add_size(Json& result, const Series& series) {
+  result["n"] = series.observations();
+  if (series.has_ties()) result["distinct_times"] = series.size();
+}
+
+std::string input_text(const Input& input) {
+  const SeriesReport& report = input.series->report;
+  std::string text = fmt::format("{}: {} rows, {} used", input.name, report.rows, report.used);
+  if (report.dropped > 0) text += fmt::format(", {} dropped (not finite)", report.dropped);
+  if (report.thinned > 0) text += fmt::format(", {} thinned out", report.thinned);
+  if (input.bad_lines > 0) text += fmt::format("; {} malformed lines skipped", input.bad_lines);
+  if (report.merged > 0) {
+    text += fmt::format("; {} share a time: {} distinct times", report.merged, input.series->size());
+  }
+  if (!report.was_sorted) text += "; were not in time order, now sorted";
+  if (!input.value_name.empty()) {
+    text +=
+        fmt::format("\n{} against {}", input.value_name, input.time_name.empty() ? "row" : input.time_name);
+  }
+  text += fmt::format("\ntimes {:.10g} to {:.10g}", report.first_time, report.last_time);
+  if (input.series->size() > 1) {
+    text += fmt::format(", span {:.6g}, spacing {:.6g} on average ({:.6g} to {:.6g})", report.span,
+                        report.mean_gap, report.min_gap, report.max_gap);
+  }
+  return text;
+}
+
+std::string certificate_text(const Certificate& certificate) {
+  if (!certificate.positive_definite) return "no certificate: the banded covariance is not positive definite";
+  if (!certificate.holds()) {
+    return "no certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth "
+           "auto";
+  }
+  if (certificate.rho.value() == 0) return "nothing was left out of the covariance: this is the exact GP";
+  return fmt::format(
+      "the exact GP's NLL is within {} nats of this one,\n"
+      "its curve within {} and its variance within {} throughout the span of the data",
+      bound_text(certificate.nll_error), bound_text(certificate.mean_error),
+      bound_text(certificate.variance_error));
+}
+
+std::string band_text(Index bandwidth, double reach) {
+  std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
+  if (reach > 0) text += fmt::format(", all within {:.4g}", reach);
+  return text;
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.3g} µs", 1e6 * seconds);
+  if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+}  // namespace bandgp::cli

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training, read from the bottom up: fit() is coarse to fine, then the curvature at the minimum.
+#include "bandgp/fit/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/fit/standard_errors.hpp"
+#include "bandgp/fit/starts.hpp"
+#include "bandgp/fit/trainer.hpp"
+
+namespace bandgp {
+namespace {
+
+using Optionals = std::vector<std::optional<double>>;
+
+/// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
+constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
+/// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
+/// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [theory §5]
+constexpr double kLooseTolerance = 0.1, kTightTolerance = 1e-5;
+/// An evaluation longer than this is announced before it is spent.
+constexpr double kLongSeconds = 10;
+/// A band this wide is what --thin is recommended to bring about.
+constexpr double kThinnedBandwidth = 200;
+
+Optionals to_internal(Optionals values, const Units& units) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool lengthscale = i % 2 == 1 && i + 1 < values.size();
+    if (values[i]) *values[i] /= lengthscale ? units.time_unit : units.value_unit * units.value_unit;
+  }
+  return values;
+}
+
+/// Contiguous pieces of the series: spacing and noise stay what they are, unlike in a thinned one.
+Series part_of(const Series& series, Index size) {
+  constexpr Index kPieces = 4;
+  std::vector<IndexRange> ranges;
+  for (Index piece = 0; piece < kPieces; ++piece) {
+    const Index begin = (series.size() - size / kPieces) * piece / (kPieces - 1);
+    ranges.push_back({begin, begin + size / kPieces});
+  }
+  return subseries(series, ranges);
+}
+
+Optionals without_term(const Optionals& values, std::size_t term) {
+  Optionals rest = values;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(2 * term), rest.begin() + static_cast<std::ptrdiff_t>(2 * term + 2));
+  return rest;
+}
+
+/// The best model found on a stage, from starts made of the data; sums start from the fit with one term fewer.
+Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
+                 const Optionals& init) {
+  const DataScale scale = data_scale(stage.series(), mean);
+  const Parameters parameters(kernel, mean, fixed);
+  std::vector<Model> starts;
+  const std::size_t terms = kernel.terms.size();
+  bool all_given = true;
+  for (std::size_t i = 0; i < fixed.size(); ++i) all_given = all_given && (fixed[i] || init[i]);
+  if (all_given) {
+    starts.push_back(paper_start(kernel, mean, scale));
+  } else if (terms == 1) {
+    starts = grid_starts(kernel, mean, scale);
+    starts.push_back(paper_start(kernel, mean, scale));
+  } else {
+    std::vector<std::size_t> leave_out = {terms - 1};
+    if (kernel.terms.front().shape.index() != kernel.terms.back().shape.index()) leave_out.push_back(0);
+    for (const std::size_t term : leave_out) {
+      Kernel smaller = kernel;
+      smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
+      const Candidate base = search(trainer, stage, smaller, mean, without_term(fixed, term), without_term(init, term));
+      if (!std::isfinite(base.nll)) continue;
+      const std::vector<Model> split = split_starts(base.model, kernel, term, scale);
+      starts.insert(starts.end(), split.begin(), split.end());
+    }
+    starts.push_back(paper_start(kernel, mean, scale));
+  }
+  for (Model& model : starts) {
+    for (std::size_t i = 0; i < init.size(); ++i) {
+      if (init[i]) set_parameter(model, i, *init[i]);
+      if (fixed[i]) set_parameter(model, i, *fixed[i]);
+    }
+  }
+  return trainer.best_of(stage, parameters, std::move(starts), terms == 1 ? 2 : 3);
+}
+
+Cut with_tolerance(Cut cut, double tolerance) {
+  if (cut.rule == Cut::Rule::tolerance) cut.tolerance = tolerance;
+  return cut;
+}
+
+Cut to_internal(Cut cut, const Units& units) {
+  cut.reach /= units.time_unit;
+  return cut;
+}
+
+Certificate to_user(Certificate certificate, const Units& units) {
+  const UpperBound unit = UpperBound::exactly(units.value_unit);
+  certificate.mean_error = certificate.mean_error * unit;
+  certificate.variance_error = certificate.variance_error * unit * unit;
+  return certificate;
+}
+
+Likelihood to_user(Likelihood likelihood, const Series& series) {
+  likelihood.nll = nll_to_user(likelihood.nll, series);
+  likelihood.reach *= series.units.time_unit;
+  likelihood.certificate = to_user(likelihood.certificate, series.units);
+  return likelihood;
+}
+
+FitStatus to_fit_status(BfgsStatus status) {
+  switch (status) {
+    case BfgsStatus::converged:
+      return FitStatus::converged;
+    case BfgsStatus::out_of_evaluations:
+      return FitStatus::out_of_evaluations;
+    case BfgsStatus::cancelled:
+      return FitStatus::cancelled;
+    case BfgsStatus::stalled:
+      break;
+  }
+  return FitStatus::stalled;
+}
+
+/// The search never found a usable θ: because of memory, or because the fixed band is too narrow everywhere.
+void explain_no_start(FitResult& result) {
+  if (result.rejected_too_large > 0) {
+    result.status = FitStatus::too_large;
+    result.message = "the band does not fit into memory at any starting point: thin the series";
+  } else {
+    result.status = FitStatus::not_positive_definite;
+    result.message = fmt::format("the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
+                                 result.evaluations);
+  }
+  result.nll = kUnset;
+}
+
+/// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
+bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes, FitResult& result) {
+  Observations points(stage.series());
+  points.at(model.noise);
+  const Cost cost = stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  const double unit = stage.series().units.time_unit;
+  const CostEstimate estimate{points.size(), cost.bandwidth, cost.bytes, cost.seconds, unit * cost.reach / kThinnedBandwidth};
+  if (cost.bytes > max_bytes) {
+    result.status = FitStatus::too_large;
+    result.message = fmt::format(
+        "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB are allowed; "
+        "--thin {:.3g} would bring it to about {:.0f} neighbours",
+        cost.bandwidth, points.size(), cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin, kThinnedBandwidth);
+    return false;
+  }
+  if (cost.seconds > kLongSeconds && options.accept_cost && !options.accept_cost(estimate)) {
+    result.status = FitStatus::cancelled;
+    result.message = "stopped before an expensive stage";
+    return false;
+  }
+  return true;
+}
+
+void require_fittable(const Series& series, const FitOptions& options) {
+  if (options.kernel.terms.empty()) throw std::invalid_argument("the kernel has no term");
+  if (options.cut.rule == Cut::Rule::tolerance && !(options.cut.tolerance > 0 && std::isfinite(options.cut.tolerance))) {
+    throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", options.cut.tolerance));
+  }
+  if (options.cut.rule == Cut::Rule::bandwidth && options.cut.bandwidth < 0) {
+    throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", options.cut.bandwidth));
+  }
+  if (options.mean == Mean::linear && series.size() < 2) {
+    throw std::invalid_argument("a linear mean needs at least two different times");
+  }
+  const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
+  if (*low == *high && options.mean != Mean::zero) {
+    throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit", series.observations(),
+                                            series.units.value_out(*low)));
+  }
+}
+
+}  // namespace
+
+std::string_view status_name(FitStatus status) {
+  switch (status) {
+    case FitStatus::converged:
+      return "converged";
+    case FitStatus::at_bound:
+      return "at_bound";
+    case FitStatus::out_of_evaluations:
+      return "out_of_evaluations";
+    case FitStatus::cancelled:
+      return "cancelled";
+    case FitStatus::not_positive_definite:
+      return "not_positive_definite";
+    case FitStatus::too_large:
+      return "too_large";
+    case FitStatus::stalled:
+      break;
+  }
+  return "stalled";
+}
+
+FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
+  require_fittable(*series, options);
+  FitResult result;
+  result.series = series;
+  const Units& units = series->units;
+  const double max_bytes = options.max_bytes > 0 ? options.max_bytes : default_max_bytes();
+  const Cut cut = to_internal(options.cut, units);
+  const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix"), units);
+  Optionals init = by_index(options.init, options.kernel, "init");
+  const std::vector<double> given = parameter_values({options.kernel, kUnset, options.mean});
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!init[i] && std::isfinite(given[i])) init[i] = given[i];  // values in the kernel's text are starting values
+  }
+  init = to_internal(init, units);
+  const Parameters parameters(options.kernel, options.mean, fixed);
+  Trainer trainer(options, result);
+
+  // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
+  const bool coarse = options.coarse_to_fine && series->size() > kSmall;
+  const Cut loose = with_tolerance(cut, kLooseTolerance);
+  const Cut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
+  int number = 0;
+  Candidate best;
+  {
+    const Series part = coarse ? part_of(*series, kCoarse) : Series{};
+    Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, number++);
+    best = search(trainer, stage, options.kernel, options.mean, fixed, init);
+  }
+  result.model = bandgp::to_user(best.model, units);
+  result.cut = with_tolerance(options.cut, tight.tolerance);
+  if (!std::isfinite(best.nll)) {
+    explain_no_start(result);
+    result.seconds = trainer.seconds();
+    return result;
+  }
+  Index looked_at = coarse ? kCoarse : series->size();
+  const auto rescale = [&](Index n) {  // the loss grows with n, and its curvature with it
+    for (double& h : best.inverse_hessian) h *= static_cast<double>(looked_at) / static_cast<double>(n);
+    looked_at = n;
+  };
+  if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
+    const Series part = part_of(*series, kMiddle);
+    Stage stage(part, options.mean, loose, max_bytes, number++);
+    rescale(kMiddle);
+    const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
+    if (std::isfinite(found.nll)) best = found;
+  }
+
+  Stage stage(*series, options.mean, tight, max_bytes, number);
+  if (!affordable(stage, best.model, options, max_bytes, result)) {
+    result.model = bandgp::to_user(best.model, units);
+    result.nll = kUnset;
+    result.seconds = trainer.seconds();
+    return result;
+  }
+  rescale(series->size());
+  Candidate found = trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations);
+  if (!std::isfinite(found.nll)) found.model = best.model;
+  result.status = trainer.cancelled() ? FitStatus::cancelled : to_fit_status(found.status);
+
+  // The final word at θ: loss, gradient and certificate, all on the same cut.
+  Likelihood likelihood;
+  const auto evaluate_at = [&](const Model& model) {
+    return std::isfinite(trainer.evaluate(stage, model, true, likelihood));
+  };
+  if (!evaluate_at(found.model)) {
+    explain_no_start(result);
+    result.model = bandgp::to_user(found.model, units);
+    result.seconds = trainer.seconds();
+    return result;
+  }
+  const std::vector<double> at = parameters.free_logs(found.model);
+  const std::vector<bool> inside = trainer.inside_box(stage, parameters, found.model);
+  if (result.status == FitStatus::converged && std::ranges::count(inside, false) > 0) result.status = FitStatus::at_bound;
+  std::vector<double> errors(at.size(), kUnset);
+  if (options.standard_errors && !trainer.cancelled()) {
+    stage.band().set_cut({.rule = Cut::Rule::envelope, .tolerance = tight.tolerance});  // the same entries throughout
+    const Curvature curve = curvature(trainer, stage, parameters, found.model, parameters.pick(likelihood.gradient), inside);
+    errors = curve.standard_errors;
+    stage.band().set_cut(tight);
+    double longest = 0;
+    for (const double step : curve.newton_step) longest = std::max(longest, std::abs(step));
+    if (longest > 1e-5 && longest < 0.05) {  // the exact Hessian sees a little farther than BFGS did
+      std::vector<double> polished = at;
+      for (std::size_t i = 0; i < at.size(); ++i) polished[i] += curve.newton_step[i];
+      const Likelihood before = likelihood;
+      if (evaluate_at(parameters.model(polished)) && likelihood.nll <= before.nll) {
+        found.model = parameters.model(polished);
+      } else {
+        likelihood = before;
+      }
+    }
+  }
+  result.model = bandgp::to_user(found.model, units);
+  result.standard_errors = parameters.spread(errors);
+  const std::vector<double> values = parameter_values(result.model);
+  for (std::size_t i = 0; i < values.size(); ++i) result.standard_errors[i] *= values[i];  // from log θ to θ
+  likelihood = to_user(likelihood, *series);
+  result.nll = likelihood.nll;
+  result.gradient = likelihood.gradient;
+  result.certificate = likelihood.certificate;
+  result.bandwidth = likelihood.bandwidth;
+  result.reach = likelihood.reach;
+  result.condition = likelihood.condition;
+  result.mean = stage.evaluator().mean_in_user_units(likelihood.coefficients);
+  result.seconds = trainer.seconds();
+  result.message = fmt::format("{} after {} evaluations, NLL {:.6g}", status_name(result.status), result.evaluations, result.nll);
+  return result;
+}
+
+Posterior FitResult::posterior() const {
+  return Posterior(series, model, std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0));
+}
+
+EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes) {
+  require_valid(model, series);
+  Evaluator evaluator(series, model.mean, std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes));
+  const Model internal = bandgp::to_internal(model, series.units);
+  EvaluationResult result;
+  for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts
+    const auto begin = std::chrono::steady_clock::now();
+    result.failure = evaluator.evaluate(internal, true, result.likelihood);
+    result.evaluation_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.likelihood.bandwidth = evaluator.representation().bandwidth();
+    if (result.failure) return result;
+  }
+  result.likelihood = to_user(result.likelihood, series);
+  return result;
+}
+
+}  // namespace bandgp

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/fit/parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace bandgp {
+
+std::vector<double> parameter_values(const Model& model) {
+  std::vector<double> values;
+  for (const Term& term : model.kernel.terms) {
+    values.push_back(term.variance);
+    values.push_back(term.lengthscale);
+  }
+  values.push_back(model.noise);
+  return values;
+}
+
+void set_parameter(Model& model, std::size_t index, double value) {
+  if (index == 2 * model.kernel.terms.size()) {
+    model.noise = value;
+  } else {
+    Term& term = model.kernel.terms[index / 2];
+    (index % 2 == 0 ? term.variance : term.lengthscale) = value;
+  }
+}
+
+std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
+                                            std::string_view option) {
+  const std::vector<std::string> names = parameter_names(kernel);
+  std::vector<std::optional<double>> values(names.size());
+  for (const auto& [name, value] : named) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      throw std::invalid_argument(fmt::format("{}: no parameter \"{}\"; there are {}", option, name, fmt::join(names, ", ")));
+    }
+    const bool noise = name == "noise";
+    if (!std::isfinite(value) || value < 0 || (value == 0 && !noise)) {
+      throw std::invalid_argument(fmt::format("{}: {} must be positive, not {}", option, name, value));
+    }
+    values[static_cast<std::size_t>(at - names.begin())] = value;
+  }
+  return values;
+}
+
+std::size_t Parameters::free_count() const {
+  return static_cast<std::size_t>(std::count(fixed_.begin(), fixed_.end(), std::nullopt));
+}
+
+Model Parameters::model(std::span<const double> free_logs) const {
+  Model model = prototype_;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    set_parameter(model, i, fixed_[i] ? *fixed_[i] : std::exp(free_logs[next++]));
+  }
+  return model;
+}
+
+std::vector<double> Parameters::free_logs(const Model& model) const {
+  std::vector<double> logs = pick(parameter_values(model));
+  for (double& x : logs) x = std::log(x);
+  return logs;
+}
+
+std::vector<double> Parameters::pick(std::span<const double> full) const {
+  std::vector<double> free;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (!fixed_[i]) free.push_back(full[i]);
+  }
+  return free;
+}
+
+std::vector<double> Parameters::spread(std::span<const double> free) const {
+  std::vector<double> full(fixed_.size(), kUnset);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (!fixed_[i]) full[i] = free[next++];
+  }
+  return full;
+}
+
+}  // namespace bandgp

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// θ as the optimiser sees it: the logarithms of the parameters that are free, in the internal units of the series.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bandgp/gp/model.hpp"
+
+namespace bandgp {
+
+class Parameters {
+ public:
+  /// `fixed` by parameter index (variance, lengthscale of every term, noise), internal units.
+  Parameters(const Kernel& kernel, Mean mean, std::vector<std::optional<double>> fixed)
+      : prototype_{kernel, 1, mean}, fixed_(std::move(fixed)) {}
+
+  std::size_t free_count() const;
+  /// The model with these free parameters, the others fixed.
+  Model model(std::span<const double> free_logs) const;
+  std::vector<double> free_logs(const Model& model) const;
+  /// The entries of a full vector (one for each parameter) that belong to free ones, and back (others NaN).
+  std::vector<double> pick(std::span<const double> full) const;
+  std::vector<double> spread(std::span<const double> free) const;
+
+ private:
+  Model prototype_;
+  std::vector<std::optional<double>> fixed_;
+};
+
+/// All parameters in the order of parameter_names(): variance, lengthscale of every term, noise.
+std::vector<double> parameter_values(const Model& model);
+void set_parameter(Model& model, std::size_t index, double value);
+
+/// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not positive.
+std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
+                                            std::string_view option);
+
+}  // namespace bandgp

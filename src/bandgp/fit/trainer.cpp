@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/fit/trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bandgp/fit/starts.hpp"
+
+namespace bandgp {
+namespace {
+
+std::unique_ptr<BandRepresentation> make_band(const Cut& cut, double max_bytes, BandRepresentation*& handle) {
+  auto band = std::make_unique<BandRepresentation>(cut, max_bytes);
+  handle = band.get();
+  return band;
+}
+
+/// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's, length-scales from a
+/// tenth of the spacing to ten spans.  In logs, for every parameter.
+struct Box {
+  std::vector<double> lower, upper;
+  Box(std::size_t terms, const DataScale& scale) {
+    const double middle = std::log(scale.variance > 0 ? scale.variance : 1.0);
+    for (std::size_t t = 0; t < terms; ++t) {
+      lower.insert(lower.end(), {middle - 30, std::log(0.1 * scale.gap)});
+      upper.insert(upper.end(), {middle + 12, std::log(10 * std::max(scale.span, scale.gap))});
+    }
+    lower.push_back(middle - 34);
+    upper.push_back(middle + 6);
+  }
+};
+
+}  // namespace
+
+Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, int number)
+    : band_(nullptr), evaluator_(series, mean, make_band(cut, max_bytes, band_)), number_(number) {}
+
+Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
+
+double Trainer::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out) {
+  const auto failure = stage.evaluator().evaluate(model, with_gradient, out);
+  double nll = out.nll;
+  if (failure) {
+    nll = std::numeric_limits<double>::infinity();
+    ++(failure->kind == Failure::Kind::too_large ? result_.rejected_too_large : result_.rejected_not_positive_definite);
+  } else if (!std::isfinite(nll)) {
+    nll = std::numeric_limits<double>::infinity();
+  }
+  ++result_.evaluations;
+  const Series& series = stage.series();
+  TraceEntry entry{result_.evaluations, stage.number(), series.size(), nll_to_user(nll, series),
+                   parameter_values(to_user(model, series.units)), stage.band().bandwidth(), seconds()};
+  if (options_.progress) options_.progress(entry);
+  result_.trace.push_back(std::move(entry));
+  return nll;
+}
+
+Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
+                           int max_evaluations) {
+  if (parameters.free_count() == 0) {
+    Likelihood likelihood;
+    const double nll = evaluate(stage, start.model, false, likelihood);
+    return {start.model, nll, {}, std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled};
+  }
+  Likelihood likelihood;
+  const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
+    const double nll = evaluate(stage, parameters.model(x), true, likelihood);
+    if (std::isfinite(nll)) std::ranges::copy(parameters.pick(likelihood.gradient), gradient.begin());
+    return nll;
+  };
+  const Box box(start.model.kernel.terms.size(), data_scale(stage.series(), start.model.mean));
+  BfgsOptions options;
+  options.lower = parameters.pick(box.lower);
+  options.upper = parameters.pick(box.upper);
+  options.inverse_hessian = start.inverse_hessian;
+  options.step_tolerance = step_tolerance;
+  options.value_tolerance = 1e-3 * step_tolerance;  // nats
+  options.max_evaluations = max_evaluations;
+  options.cancelled = options_.cancelled;
+  const BfgsResult result = minimize(objective, parameters.free_logs(start.model), options);
+  return {parameters.model(result.x), result.value, result.inverse_hessian, result.status};
+}
+
+std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters, const Model& model) const {
+  const Box box(model.kernel.terms.size(), data_scale(stage.series(), model.mean));
+  const std::vector<double> x = parameters.free_logs(model), lower = parameters.pick(box.lower), upper = parameters.pick(box.upper);
+  std::vector<bool> inside(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) inside[i] = x[i] > lower[i] + 1e-3 && x[i] < upper[i] - 1e-3;
+  return inside;
+}
+
+Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries) {
+  std::vector<Candidate> candidates;
+  Likelihood likelihood;
+  for (const Model& model : starts) {
+    if (cancelled() && !candidates.empty()) break;
+    const Model start = parameters.model(parameters.free_logs(model));  // fixed values in place
+    candidates.push_back({start, starts.size() > 1 ? evaluate(stage, start, false, likelihood) : 0.0, {}, {}});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.nll < b.nll; });
+  if (candidates.size() > tries) candidates.resize(tries);
+  Candidate best = candidates.front();
+  if (starts.size() == 1) best.nll = std::numeric_limits<double>::infinity();
+  for (const Candidate& start : candidates) {
+    if (!std::isfinite(start.nll)) continue;
+    const Candidate found = descend(stage, parameters, start, 1e-4, std::min(60, options_.max_evaluations));
+    if (found.nll <= best.nll) best = found;
+    if (cancelled()) break;
+  }
+  return best;
+}
+
+}  // namespace bandgp

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training run: evaluations on less or more data, counted and traced.  fit.cpp says in which order.
+#pragma once
+#include <chrono>
+
+#include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/parameters.hpp"
+#include "bandgp/optimize/bfgs.hpp"
+
+namespace bandgp {
+
+/// A θ with its loss, and what the optimiser learned of the curvature there (in free logs).
+struct Candidate {
+  Model model;
+  double nll = std::numeric_limits<double>::infinity();
+  std::vector<double> inverse_hessian;
+  BfgsStatus status = BfgsStatus::stalled;
+};
+
+/// A series (all of it or a part) with its evaluator.
+class Stage {
+ public:
+  Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, int number);
+  const Series& series() const { return evaluator_.series(); }
+  Evaluator& evaluator() { return evaluator_; }
+  BandRepresentation& band() { return *band_; }
+  int number() const { return number_; }
+
+ private:
+  BandRepresentation* band_;  // owned by the evaluator
+  Evaluator evaluator_;
+  int number_;
+};
+
+class Trainer {
+ public:
+  Trainer(const FitOptions& options, FitResult& result);
+
+  /// The loss at θ, counted and traced; ∞ where it is rejected.
+  double evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out);
+  /// BFGS from a start.
+  Candidate descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
+                    int max_evaluations);
+  /// The best of BFGS runs from the `tries` best starts, judged by their loss.
+  Candidate best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries);
+
+  /// For each free parameter, whether it stays clear of the box that training is kept in.
+  std::vector<bool> inside_box(const Stage& stage, const Parameters& parameters, const Model& model) const;
+
+  bool cancelled() const { return options_.cancelled && options_.cancelled(); }
+  double seconds() const;
+
+ private:
+  const FitOptions& options_;
+  FitResult& result_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace bandgp

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/band_representation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bandgp/bandwidth/rules.hpp"
+#include "bandgp/base/machine.hpp"
+#include "bandgp/kernel/tiles.hpp"
+#include "bandgp/simd/dispatch.hpp"
+
+namespace bandgp {
+
+using simd::kBlock;
+using simd::kPanel;
+
+namespace {
+
+/// Doubles of the matrix that are worked on in one go: 256 kB, which with its neighbours stays in a second-level cache.
+constexpr Index kChunkDoubles = 32768;
+/// Multiply-adds a second, of a whole evaluation on one thread; only for the estimate that precedes a large one.
+constexpr double kWorkPerSecond = 1e10;
+
+}  // namespace
+
+double default_max_bytes() { return 0.6 * physical_memory(); }
+
+void BandRepresentation::choose(const Kernel& kernel, const Observations& points, double q_bound) {
+  kernel_ = &kernel;
+  points_ = &points;
+  weighted_ = {points.size(), points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
+  const Index n = points.size();
+  const std::span<const double> x(points.time(), static_cast<std::size_t>(n));
+  const double noise = points.smallest_noise();
+  const double target = rho_for_tolerance(cut_.tolerance, q_bound, n);
+  const auto index_band = [&](Index k) {
+    envelope_.keep_band(n, k);
+    rho_ = certify(kernel, weighted_, envelope_, target / 64);
+  };
+  double gap = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
+  reach_ = 0;
+  switch (cut_.rule) {
+    case Cut::Rule::tolerance: {
+      const Choice choice = cut_.index_band ? choose_band(kernel, weighted_, target, envelope_)
+                                            : choose_reach(kernel, weighted_, target, envelope_);
+      rho_ = choice.row_sum;
+      reach_ = choice.reach;
+      break;
+    }
+    case Cut::Rule::corollary:
+      index_band(corollary_bandwidth(kernel, noise, gap, n).value_or(n - 1));
+      break;
+    case Cut::Rule::theorem:
+      index_band(theorem_bandwidth(kernel, noise, gap, n).value_or(n - 1));
+      break;
+    case Cut::Rule::lemma:
+      rho_ = choose_band(kernel, weighted_, 1.0, envelope_).row_sum;
+      break;
+    case Cut::Rule::bandwidth:
+      index_band(cut_.bandwidth);
+      break;
+    case Cut::Rule::reach:
+      envelope_.keep_reach(x, cut_.reach);
+      reach_ = cut_.reach;
+      rho_ = certify(kernel, weighted_, envelope_, target / 64);
+      break;
+    case Cut::Rule::envelope:
+      rho_ = certify(kernel, weighted_, envelope_, target / 64);
+      break;
+  }
+  const TailBound tail(kernel, weighted_);
+  prediction_reach_ = tail.reach_for(target);
+  // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as much.
+  if (prediction_reach_ >= x.back() - x.front()) prediction_reach_ = std::numeric_limits<double>::infinity();
+  // Without a test point's own weight the bound is Σ wⱼ k ≥ ‖D^{−½}e‖₂.
+  left_out_ = tail(prediction_reach_) * UpperBound::of(1 / weighted_.largest_weight);
+}
+
+std::optional<Failure> BandRepresentation::too_large(const Envelope& envelope, double evaluations) const {
+  const double bytes = 8.0 * static_cast<double>(envelope.doubles());
+  if (bytes <= max_bytes_) return std::nullopt;
+  return Failure{Failure::Kind::too_large, 0, bytes, evaluations * envelope.cholesky_work() / kWorkPerSecond};
+}
+
+Cost BandRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  choose(kernel, points, q_bound);
+  double widest = 0;
+  for (Index i = 0; i < points.size(); ++i) {
+    widest = std::max(widest, points.time()[i] - points.time()[envelope_.first(i)]);
+  }
+  return {8.0 * static_cast<double>(envelope_.doubles()), 3 * envelope_.cholesky_work() / kWorkPerSecond,
+          envelope_.bandwidth(), widest};
+}
+
+PanelRange BandRepresentation::chunk_from(Index begin) const {
+  const Index per_panel = std::max<Index>(1, envelope_.doubles() / std::max<Index>(1, envelope_.panels()));
+  const Index panels = std::max<Index>(2, round_up(kChunkDoubles / per_panel, 2));
+  return {begin, std::min(begin + panels, envelope_.panels())};
+}
+
+/// Ã on the panels of `range`: k(xᵢ − xⱼ) inside the envelope, 0 outside, k(0) + dᵢ on the diagonal, 1 past n.
+void BandRepresentation::fill(PanelRange range) {
+  const TileKernels& tiles = tile_kernels();
+  const double* x = points_->time();
+  const double* row_first = envelope_.row_first();
+  const double variance = kernel_->variance();
+  const Index n = points_->size();
+  for (Index p = range.begin; p < range.end; ++p) {
+    const Index i0 = kPanel * p, from = envelope_.panel_first()[p];
+    double* tile = matrix_.column(p, from);
+    fill_covariance(*kernel_, x + i0, x + from, i0 + kPanel - from, tile);
+    const Index ragged = static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
+    if (from < ragged) tiles.clip(tile, from, ragged - from, row_first + i0);
+    double* diagonal = matrix_.column(p, i0);
+    for (Index r = 0; r < kPanel; ++r) {
+      diagonal[(kPanel + 1) * r] = i0 + r < n ? variance + points_->noise()[i0 + r] : 1.0;
+    }
+  }
+}
+
+std::optional<Failure> BandRepresentation::factor(const Kernel& kernel, const Observations& points, double q_bound,
+                                                  RightHandSides b) {
+  choose(kernel, points, q_bound);
+  if (auto failure = too_large(envelope_, 3)) return failure;
+  matrix_.shape(envelope_);
+  for (PanelRange chunk = chunk_from(0); chunk.begin < envelope_.panels(); chunk = chunk_from(chunk.end)) {
+    fill(chunk);
+    if (const auto bad = factorize(matrix_, chunk)) return Failure{Failure::Kind::not_positive_definite, bad->row};
+    solve_lower(matrix_, chunk, b);
+  }
+  return std::nullopt;
+}
+
+void BandRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
+  const TileKernels& tiles = tile_kernels();
+  const double* x = points_->time();
+  const auto& terms = kernel_->terms;
+  std::fill(out.begin(), out.end(), 0.0);
+  double trace = 0;  // Σ (Zᵢᵢ − αᵢ²)
+  alignas(64) double weights[kBlock];
+  inversion_.start(matrix_, matrix_);
+  for (Index end = envelope_.panels(); end > 0;) {
+    const Index size = chunk_from(0).end;
+    const PanelRange chunk{std::max<Index>(0, end - size), end};
+    solve_upper(matrix_, chunk, {column, 1, 0});  // α, before the inverse takes the factor's place
+    inversion_.run(chunk);
+    for (Index j = chunk.begin; j < chunk.end; ++j) {
+      for (Index i = j; i <= envelope_.last_panel(j); ++i) {
+        tiles.weights(matrix_.column(i, kPanel * j), column + kPanel * i, column + kPanel * j, kPanel * j,
+                      envelope_.row_first() + kPanel * i, i == j, weights);
+        for (std::size_t t = 0; t < terms.size(); ++t) {
+          tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel, 1 / terms[t].lengthscale,
+                                                 weights, out.data() + 2 * t);
+        }
+      }
+      const double* diagonal = matrix_.column(j, kPanel * j);
+      for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
+        const double alpha = column[kPanel * j + r];
+        const double w = diagonal[(kPanel + 1) * r] - alpha * alpha;
+        trace += w;
+        out[2 * terms.size()] += 0.5 * w * noise_slope[kPanel * j + r];
+      }
+    }
+    end = chunk.begin;
+  }
+  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its slope is 0.
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace);
+    out[2 * t + 1] *= terms[t].variance;
+  }
+}
+
+void BandRepresentation::inverse_diagonal(std::span<double> out) {
+  inversion_.start(matrix_, matrix_);
+  inversion_.run(matrix_.all());
+  for (Index i = 0; i < points_->size(); ++i) out[static_cast<std::size_t>(i)] = matrix_(i, i);
+}
+
+Certificate BandRepresentation::certificate(CertificateInputs inputs) const {
+  inputs.cross_left_out = left_out_.value();
+  return make_certificate(rho_, inputs);
+}
+
+double BandRepresentation::condition() {
+  const double* inverse = matrix_.inverse_diagonal();
+  const auto [low, high] = std::minmax_element(inverse, inverse + points_->size());
+  return (*high / *low) * (*high / *low);
+}
+
+void BandRepresentation::advance(IndexRange& rows, double x) const {
+  const double* time = points_->time();
+  const Index n = points_->size();
+  while (rows.begin < n && x - time[rows.begin] > prediction_reach_) ++rows.begin;
+  rows.end = std::max(rows.end, rows.begin);
+  while (rows.end < n && time[rows.end] - x <= prediction_reach_) ++rows.end;
+}
+
+std::vector<BandRepresentation::Group> BandRepresentation::group(std::span<const double> x) const {
+  std::vector<Group> groups;
+  IndexRange rows{0, 0};
+  for (Index t = 0; t < static_cast<Index>(x.size()); ++t) {
+    advance(rows, x[static_cast<std::size_t>(t)]);
+    if (rows.begin == rows.end) continue;  // nothing within reach: the prior
+    const Index first = rows.begin / kPanel, last = (rows.end + kPanel - 1) / kPanel;
+    const bool joins = !groups.empty() && groups.back().first == first && groups.back().end == t &&
+                       t - groups.back().begin < kPanel;
+    if (joins) {
+      groups.back().end = t + 1;
+      groups.back().last = last;
+    } else {
+      groups.push_back({t, t + 1, first, last});
+    }
+  }
+  return groups;
+}
+
+void BandRepresentation::fill_cross(std::span<const double> x, const Group& group, double* cross) const {
+  alignas(64) double tests[kPanel];
+  for (Index t = 0; t < kPanel; ++t) tests[t] = x[static_cast<std::size_t>(std::min(group.begin + t, group.end - 1))];
+  const Index i0 = kPanel * group.first, i1 = kPanel * group.last;
+  fill_covariance(*kernel_, tests, points_->time() + i0, i1 - i0, cross);
+  for (Index i = points_->size(); i < i1; ++i) std::fill_n(cross + kPanel * (i - i0), kPanel, 0.0);
+}
+
+std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved, double* projection,
+                                                   double* variance) {
+  const auto count = static_cast<Index>(x.size());
+  std::fill_n(projection, solved.columns * count, 0.0);
+  if (variance != nullptr) std::fill_n(variance, count, kernel_->variance());
+  const std::vector<Group> groups = group(x);
+  AlignedBuffer cross;
+  for (const Group& g : groups) {
+    cross.reserve(kBlock * (g.last - g.first));
+    fill_cross(x, g, cross.data());
+    const Index i0 = kPanel * g.first;
+    for (Index c = 0; c < solved.columns; ++c) {
+      const double* column = solved.data + c * solved.stride;
+      double sum[kPanel] = {};
+      for (Index i = i0; i < kPanel * g.last; ++i) {
+        for (Index t = 0; t < kPanel; ++t) sum[t] += cross.data()[kPanel * (i - i0) + t] * column[i];
+      }
+      for (Index t = g.begin; t < g.end; ++t) projection[c * count + t] = sum[t - g.begin];
+    }
+  }
+  return variance == nullptr || groups.empty() ? std::nullopt : predict_variance(x, groups, variance);
+}
+
+/// k*ᵀZk* needs Z for all pairs of points within reach of x*, up to 2R apart: the inverse on a wider envelope, where
+/// there are test points.  It is used as soon as its block column is there, so only a window of it is ever held.
+std::optional<Failure> BandRepresentation::predict_variance(std::span<const double> x, const std::vector<Group>& groups,
+                                                            double* variance) {
+  std::vector<Index> first(static_cast<std::size_t>(points_->size()));
+  std::size_t g = 0;
+  for (Index i = 0; i < points_->size(); ++i) {
+    while (g < groups.size() && groups[g].last <= i / kPanel) ++g;
+    const Index wanted = g < groups.size() ? kPanel * groups[g].first : i;
+    first[static_cast<std::size_t>(i)] = std::min(envelope_.first(i), wanted);
+  }
+  wide_envelope_.keep(first);
+  const double bytes = 8.0 * kBlock * static_cast<double>(wide_envelope_.window() * wide_envelope_.widest_panel());
+  if (bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, bytes, 8 * wide_envelope_.cholesky_work() / kWorkPerSecond};
+  wide_.shape_window(wide_envelope_);
+  inversion_.start(matrix_, wide_);
+  const auto quadratic_form = simd::panel_kernels().quadratic_form;
+  AlignedBuffer cross;
+  alignas(64) double explained[kPanel];
+  Index next = static_cast<Index>(groups.size()) - 1;
+  for (Index j = envelope_.panels() - 1; next >= 0; --j) {
+    inversion_.run({j, j + 1});
+    for (; next >= 0 && groups[static_cast<std::size_t>(next)].first == j; --next) {
+      const Group& at = groups[static_cast<std::size_t>(next)];
+      cross.reserve(kBlock * (at.last - at.first));
+      fill_cross(x, at, cross.data());
+      quadratic_form(wide_.panels(), at.first, at.last, cross.data(), explained);
+      // Rounding may leave a variance of −1e-17 where the truth is 1e-17.
+      for (Index t = at.begin; t < at.end; ++t) variance[t] = std::max(0.0, variance[t] - explained[t - at.begin]);
+    }
+  }
+  return std::nullopt;
+}
+
+void BandRepresentation::covariance(std::span<const double> x, double* out) {
+  const auto count = static_cast<Index>(x.size());
+  const Index n = points_->padded_size();
+  AlignedBuffer solved;
+  solved.reserve(n * kPanel);
+  for (Index t0 = 0; t0 < count; t0 += kPanel) {
+    const Index columns = std::min(kPanel, count - t0);
+    std::fill_n(solved.data(), n * kPanel, 0.0);
+    IndexRange rows{0, 0};
+    for (Index t = 0; t < columns; ++t) {  // K_f* for up to 8 test points, then A⁻¹K_f*
+      const double at = x[static_cast<std::size_t>(t0 + t)];
+      advance(rows, at);
+      for (Index i = rows.begin; i < rows.end; ++i) solved.data()[t * n + i] = (*kernel_)(at - points_->time()[i]);
+    }
+    const RightHandSides b{solved.data(), columns, n};
+    solve_lower(matrix_, matrix_.all(), b);
+    solve_upper(matrix_, matrix_.all(), b);
+    rows = {0, 0};
+    for (Index s = 0; s < count; ++s) {
+      const double at = x[static_cast<std::size_t>(s)];
+      advance(rows, at);
+      double sum[kPanel] = {};
+      for (Index i = rows.begin; i < rows.end; ++i) {
+        const double k = (*kernel_)(at - points_->time()[i]);
+        for (Index t = 0; t < columns; ++t) sum[t] += k * solved.data()[t * n + i];
+      }
+      for (Index t = 0; t < columns; ++t) {
+        out[s * count + t0 + t] = (*kernel_)(at - x[static_cast<std::size_t>(t0 + t)]) - sum[t];
+      }
+    }
+  }
+}
+
+}  // namespace bandgp

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paper's representation: Ã keeps the entries of K inside a band or a reach, the rest are 0.       [theory §1]
+#pragma once
+#include "bandgp/band/cholesky.hpp"
+#include "bandgp/band/selected_inverse.hpp"
+#include "bandgp/bandwidth/choose.hpp"
+#include "bandgp/gp/representation.hpp"
+
+namespace bandgp {
+
+/// Which entries to keep.
+struct Cut {
+  enum class Rule { tolerance, corollary, theorem, lemma, bandwidth, reach, envelope };
+  Rule rule = Rule::tolerance;
+  Index bandwidth = 0;      // rule bandwidth: k
+  double reach = 0;         // rule reach: R, internal units
+  double tolerance = 0.01;  // nats of NLL that rule tolerance promises; the other rules certify what they got
+  bool index_band = false;  // rule tolerance: cut by index instead of by distance
+};
+
+/// What one evaluation with gradient takes, roughly; known before anything is spent.
+struct Cost {
+  double bytes = 0, seconds = 0;
+  Index bandwidth = 0;
+  double reach = 0;  // distance that the widest row spans
+};
+
+/// The band may take this share of the machine's memory unless the caller says otherwise.
+double default_max_bytes();
+
+class BandRepresentation final : public Representation {
+ public:
+  BandRepresentation(const Cut& cut, double max_bytes)
+      : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()) {}
+
+  /// Later factorisations use this cut; rule `envelope` keeps whatever the last one kept.
+  void set_cut(const Cut& cut) { cut_ = cut; }
+
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  std::optional<Failure> factor(const Kernel& kernel, const Observations& points, double q_bound,
+                                RightHandSides b) override;
+  Index reduced_size(Index n) const override { return round_up(n, simd::kPanel); }
+  double log_determinant() override { return bandgp::log_determinant(matrix_); }
+  void finish(RightHandSides b) override { solve_upper(matrix_, matrix_.all(), b); }
+  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void inverse_diagonal(std::span<double> out) override;
+  Certificate certificate(CertificateInputs inputs) const override;
+  Index bandwidth() const override { return envelope_.bandwidth(); }
+  double reach() const override { return reach_; }
+  double condition() override;
+  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
+                                 double* variance) override;
+  void covariance(std::span<const double> x, double* out) override;
+
+ private:
+  void choose(const Kernel& kernel, const Observations& points, double q_bound);
+  std::optional<Failure> too_large(const Envelope& envelope, double evaluations) const;
+  void fill(PanelRange range);
+  PanelRange chunk_from(Index begin) const;
+  /// Up to 8 test points [begin, end) whose windows start in the same panel: they see panels [first, last).
+  struct Group {
+    Index begin, end, first, last;
+  };
+  std::vector<Group> group(std::span<const double> x) const;
+  /// k(x*_t − xᵢ) for a group: cross[8(i − 8·first) + t].
+  void fill_cross(std::span<const double> x, const Group& group, double* cross) const;
+  std::optional<Failure> predict_variance(std::span<const double> x, const std::vector<Group>& groups, double* variance);
+  /// Moves a window to the points within the prediction's reach of x; x must not decrease from call to call.
+  void advance(IndexRange& rows, double x) const;
+
+  Cut cut_;
+  double max_bytes_;
+  const Kernel* kernel_ = nullptr;
+  const Observations* points_ = nullptr;
+  WeightedPoints weighted_{};
+  Envelope envelope_;
+  PanelBand matrix_;
+  SelectedInverse inversion_;
+  UpperBound rho_ = UpperBound::infinite();
+  double reach_ = 0;
+  // Prediction: entries of K*f beyond this distance are left out; ε bounds ‖D^{−½}e‖₂ of them.
+  double prediction_reach_ = 0;
+  UpperBound left_out_;
+  Envelope wide_envelope_;
+  PanelBand wide_;
+};
+
+}  // namespace bandgp

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace bandgp {
+namespace {
+
+/// Eight partial sums: short chains, and an error that grows with n/8.
+double dot(const double* a, const double* b, Index n) {  // n is a multiple of 8
+  double sum[8] = {};
+  for (Index i = 0; i < n; i += 8) {
+    for (Index r = 0; r < 8; ++r) sum[r] += a[i + r] * b[i + r];
+  }
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation)
+    : series_(series),
+      mean_(mean),
+      representation_(std::move(representation)),
+      observations_(series),
+      stride_(std::max(observations_.padded_size(), round_up(representation_->reduced_size(series.size()), 8))) {
+  if (series.size() > 1) {
+    half_span_ = 0.5 * (series.time.back() - series.time.front());
+    middle_ = series.time.front() + half_span_;
+  }
+  columns_.reserve(stride_ * (1 + coefficient_count(mean)));
+}
+
+void Evaluator::load_columns() {
+  double* y = columns_.data();
+  std::fill_n(y, stride_ * columns().columns, 0.0);
+  std::copy_n(observations_.value(), observations_.size(), y);
+  for (Index c = 0; c < coefficient_count(mean_); ++c) {
+    double* h = y + (c + 1) * stride_;
+    for (Index i = 0; i < observations_.size(); ++i) h[i] = basis(c, observations_.time()[i]);
+  }
+}
+
+/// β by generalised least squares, then y ← y − Hβ in the reduced columns: q is its square, which does not cancel.
+void Evaluator::profile() {
+  const auto gram = [this](Index a, Index b) {
+    return dot(columns_.data() + a * stride_, columns_.data() + b * stride_, stride_);
+  };
+  profiled_ = {};
+  profiled_.count = coefficient_count(mean_);
+  auto& beta = profiled_.beta;
+  auto& covariance = profiled_.covariance;
+  if (mean_ == Mean::constant) {
+    covariance[0] = 1 / gram(1, 1);
+    beta[0] = covariance[0] * gram(1, 0);
+    profiled_.largest_variance = covariance[0];
+  } else if (mean_ == Mean::linear) {
+    const double a = gram(1, 1), b = gram(1, 2), d = gram(2, 2), determinant = a * d - b * b;
+    covariance = {d / determinant, -b / determinant, -b / determinant, a / determinant};
+    const double u = gram(1, 0), v = gram(2, 0);
+    beta = {covariance[0] * u + covariance[1] * v, covariance[2] * u + covariance[3] * v};
+    // Convex in x, so largest at an end of the span, where the basis is (1, ±1).
+    profiled_.largest_variance = covariance[0] + covariance[3] + 2 * std::abs(covariance[1]);
+  }
+  double* y = columns_.data();
+  for (Index c = 0; c < profiled_.count; ++c) {
+    const double* h = y + (c + 1) * stride_;
+    const double coefficient = beta[static_cast<std::size_t>(c)];
+    for (Index i = 0; i < stride_; ++i) y[i] -= coefficient * h[i];
+  }
+}
+
+std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradient, Likelihood& out) {
+  kernel_ = model.kernel;
+  observations_.at(model.noise);
+  load_columns();
+
+  const double q_bound = observations_.noise_weighted_square(mean_ != Mean::zero);
+  if (auto failure = representation_->factor(kernel_, observations_, q_bound, columns())) return failure;
+  profile();
+
+  double* y = columns_.data();
+  const auto n = static_cast<double>(observations_.size());
+  out.q = dot(y, y, stride_);
+  out.log_determinant = representation_->log_determinant();
+  out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) + observations_.within();
+  out.coefficients = profiled_.beta;
+  out.bandwidth = representation_->bandwidth();
+  out.reach = representation_->reach();
+  out.condition = representation_->condition();
+
+  out.certificate = representation_->certificate({.n = observations_.size(),
+                                                  .q = out.q,
+                                                  .prior_variance = kernel_.variance(),
+                                                  .mean_estimated = profiled_.count > 0,
+                                                  .mean_variance = profiled_.largest_variance});
+
+  if (with_gradient) {
+    out.gradient.resize(2 * kernel_.terms.size() + 1);
+    representation_->gradient(y, observations_.noise_slope(), out.gradient);  // y becomes α
+    double& by_noise = out.gradient.back();
+    if (const double* slope = observations_.value_slope()) {
+      by_noise += dot(y, slope, observations_.padded_size()) + observations_.within_slope();
+    }
+    by_noise *= model.noise;  // ∂/∂log σₙ²
+  }
+  return std::nullopt;
+}
+
+std::vector<double> Evaluator::mean_in_user_units(const std::array<double, 2>& beta) const {
+  const Units& units = series_.units;
+  if (mean_ == Mean::zero) return {};
+  if (mean_ == Mean::constant) return {units.value_out(beta[0])};
+  const double at_origin = units.value_out(beta[0] + beta[1] * basis(1, 0.0));
+  const double slope = units.value_unit * beta[1] / half_span_ / units.time_unit;
+  return {at_origin - slope * units.time_origin, slope};
+}
+
+double nll_to_user(double nll, const Series& series) {
+  return nll + static_cast<double>(series.observations()) * std::log(series.units.value_unit);
+}
+
+}  // namespace bandgp

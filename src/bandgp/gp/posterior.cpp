@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/posterior.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+namespace bandgp {
+namespace {
+
+void require_success(const std::optional<Failure>& failure) {
+  if (!failure) return;
+  if (failure->kind == Failure::Kind::not_positive_definite) {
+    throw std::runtime_error(fmt::format("the banded covariance is not positive definite (row {}): widen the band", failure->row));
+  }
+  throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
+}
+
+/// Test times in the internal unit and in increasing order, with the way back.
+struct SortedTimes {
+  std::vector<double> x;
+  std::vector<std::size_t> order;
+
+  SortedTimes(std::span<const double> times, const Units& units) : x(times.size()), order(times.size()) {
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t t = 0; t < times.size(); ++t) {
+      if (!std::isfinite(times[t])) throw std::invalid_argument(fmt::format("prediction time {} is {}", t + 1, times[t]));
+    }
+    if (!std::is_sorted(times.begin(), times.end())) {
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+    }
+    for (std::size_t t = 0; t < times.size(); ++t) x[t] = units.time_in(times[order[t]]);
+  }
+};
+
+}  // namespace
+
+Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
+                     std::unique_ptr<Representation> representation)
+    : series_(std::move(series)), model_(model), evaluator_(*series_, model.mean, std::move(representation)) {
+  require_valid(model, *series_);
+  factor();
+}
+
+void Posterior::factor() {
+  if (factored_) return;
+  require_success(evaluator_.evaluate(to_internal(model_, series_->units), false, likelihood_));
+  likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
+  evaluator_.representation().finish(evaluator_.columns());
+  factored_ = true;
+}
+
+Prediction Posterior::predict(std::span<const double> times, bool with_variance) {
+  const SortedTimes tests(times, series_->units);
+  factor();
+  const RightHandSides solved = evaluator_.columns();
+  const std::size_t m = tests.x.size();
+  const auto coefficients = static_cast<std::size_t>(solved.columns - 1);
+  std::vector<double> projection(m * (1 + coefficients)), variance(with_variance ? m : 0);
+  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(), with_variance ? variance.data() : nullptr));
+
+  const ProfiledMean& profiled = evaluator_.profiled();
+  const Units& units = series_->units;
+  const double square = units.value_unit * units.value_unit;
+  Prediction result;
+  result.mean.resize(m);
+  if (with_variance) {
+    result.variance.resize(m);
+    result.variance_observed.resize(m);
+  }
+  for (std::size_t t = 0; t < m; ++t) {
+    // mean = h*ᵀβ + k*ᵀα;  variance + uᵀCu with u = h* − (A⁻¹H)ᵀk*, C = (HᵀA⁻¹H)⁻¹ (universal kriging).
+    double mean = projection[t], u[2] = {};
+    for (std::size_t c = 0; c < coefficients; ++c) {
+      const double h = evaluator_.basis(static_cast<Index>(c), tests.x[t]);
+      mean += h * profiled.beta[c];
+      u[c] = h - projection[(c + 1) * m + t];
+    }
+    const std::size_t at = tests.order[t];
+    result.mean[at] = units.value_out(mean);
+    if (with_variance) {
+      const auto& c = profiled.covariance;
+      const double v = variance[t] + u[0] * (c[0] * u[0] + c[1] * u[1]) + u[1] * (c[2] * u[0] + c[3] * u[1]);
+      result.variance[at] = square * v;
+      result.variance_observed[at] = square * v + model_.noise;
+    }
+  }
+  return result;
+}
+
+std::vector<double> Posterior::covariance(std::span<const double> times) {
+  const SortedTimes tests(times, series_->units);
+  factor();
+  const std::size_t m = tests.x.size();
+  std::vector<double> sorted(m * m);
+  evaluator_.representation().covariance(tests.x, sorted.data());
+  const RightHandSides solved = evaluator_.columns();
+  const auto coefficients = static_cast<std::size_t>(solved.columns - 1);
+  std::vector<double> projection(m * (1 + coefficients));
+  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(), nullptr));
+  const auto& c = evaluator_.profiled().covariance;
+  const auto residual = [&](std::size_t column, std::size_t t) {
+    return column < coefficients ? evaluator_.basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t] : 0.0;
+  };
+  const double square = series_->units.value_unit * series_->units.value_unit;
+  std::vector<double> result(m * m);
+  for (std::size_t s = 0; s < m; ++s) {
+    for (std::size_t t = 0; t < m; ++t) {
+      const double u = residual(0, s), v = residual(1, s);
+      const double extra = (u * c[0] + v * c[2]) * residual(0, t) + (u * c[1] + v * c[3]) * residual(1, t);
+      result[tests.order[s] * m + tests.order[t]] = square * (0.5 * (sorted[s * m + t] + sorted[t * m + s]) + extra);
+    }
+  }
+  return result;
+}
+
+std::vector<double> Posterior::sample(std::span<const double> times, Index count, std::uint64_t seed) {
+  // A smooth curve's covariance is singular to rounding: P Σ Pᵀ = L D Lᵀ with pivoting finds its numerical rank, and
+  // pivots below rounding (of either sign) draw nothing.  No jitter.
+  const std::vector<double> covariance = this->covariance(times);
+  const std::vector<double> mean = predict(times, false).mean;
+  const auto m = static_cast<Eigen::Index>(times.size());
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::LDLT<Eigen::MatrixXd> ldlt(Eigen::Map<const RowMajor>(covariance.data(), m, m));
+  const Eigen::VectorXd root = ldlt.vectorD().cwiseMax(0.0).cwiseSqrt();
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> draws(static_cast<std::size_t>(count * m));
+  for (Index s = 0; s < count; ++s) {
+    Eigen::VectorXd z(m);
+    for (Eigen::Index i = 0; i < m; ++i) z[i] = root[i] * normal(generator);
+    const Eigen::VectorXd path = ldlt.transpositionsP().transpose() * (ldlt.matrixL() * z);
+    for (Eigen::Index i = 0; i < m; ++i) {
+      draws[static_cast<std::size_t>(s * m + i)] = mean[static_cast<std::size_t>(i)] + path[i];
+    }
+  }
+  return draws;
+}
+
+LeaveOneOut Posterior::leave_one_out() {
+  factor();
+  const RightHandSides solved = evaluator_.columns();
+  const Index n = series_->size();
+  std::vector<double> diagonal(static_cast<std::size_t>(n));
+  evaluator_.representation().inverse_diagonal(diagonal);
+  factored_ = false;
+  const ProfiledMean& profiled = evaluator_.profiled();
+  const Observations& points = evaluator_.observations();
+  const Units& units = series_->units;
+  const double noise = to_internal(model_, units).noise;
+  LeaveOneOut result;
+  result.mean.resize(series_->value.size());
+  result.variance.resize(series_->value.size());
+  for (Index i = 0; i < n; ++i) {
+    // Q = A⁻¹ − A⁻¹H C HᵀA⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
+    double h[2] = {};
+    for (Index c = 0; c < profiled.count; ++c) h[c] = solved.data[(c + 1) * solved.stride + i];
+    const auto& c = profiled.covariance;
+    const double q = diagonal[static_cast<std::size_t>(i)] -
+                     (h[0] * (c[0] * h[0] + c[1] * h[1]) + h[1] * (c[2] * h[0] + c[3] * h[1]));
+    const double d = points.noise()[i];
+    const double mean = points.value()[i] - solved.data[i] / q;
+    const double latent = std::max(0.0, 1 / q - d);
+    const Index from = series_->has_ties() ? series_->group[static_cast<std::size_t>(i)] : i;
+    const Index to = series_->has_ties() ? series_->group[static_cast<std::size_t>(i) + 1] : i + 1;
+    for (Index j = from; j < to; ++j) {
+      // The other observations of the same time come back in, as one of precision `others` around `around`.
+      const double own = noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(j)]);
+      double others = 0, around = 0;
+      for (Index l = from; l < to; ++l) {
+        if (l == j) continue;
+        const double p = 1 / (noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(l)]));
+        others += p;
+        around += p * (series_->value[static_cast<std::size_t>(l)] - mean);
+      }
+      const double gain = latent / (1 + latent * others);
+      result.mean[static_cast<std::size_t>(j)] = units.value_out(mean + gain * around);
+      result.variance[static_cast<std::size_t>(j)] = units.value_unit * units.value_unit * (gain + own);
+    }
+  }
+  return result;
+}
+
+}  // namespace bandgp

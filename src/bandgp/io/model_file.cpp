@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing, and reading from disk; what the fields must satisfy is in model_reader.cpp.
+#include "bandgp/io/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bandgp/io/base64.hpp"
+#include "bandgp/io/checksum.hpp"
+#include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/write_file.hpp"
+#include "bandgp/version.hpp"
+
+namespace bandgp {
+namespace {
+
+using Json = nlohmann::ordered_json;  // prints doubles so that they read back bit by bit, and what is not
+                                      // finite as null
+
+/// {prefix + name: value}, null where there are no values.
+Json named(const Kernel& kernel, const char* prefix, const std::vector<double>& values) {
+  const std::vector<std::string> names = parameter_names(kernel);
+  if (values.size() != names.size()) return nullptr;
+  Json object = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) object[prefix + names[i]] = values[i];
+  return object;
+}
+
+Json to_json(const Certificate& certificate) {
+  return {{"positive_definite", certificate.positive_definite},
+          {"rho", certificate.rho.value()},
+          {"nll_error", certificate.nll_error.value()},
+          {"mean_error", certificate.mean_error.value()},
+          {"variance_error", certificate.variance_error.value()}};
+}
+
+Json to_json(const Cut& cut) {
+  return {{"rule", cut_name(cut.rule)},
+          {"bandwidth", cut.bandwidth},
+          {"reach", cut.reach},
+          {"tolerance", cut.tolerance},
+          {"index_band", cut.index_band}};
+}
+
+Json to_json(const Units& units) {
+  return {{"time_origin", units.time_origin},
+          {"time_unit", units.time_unit},
+          {"value_origin", units.value_origin},
+          {"value_unit", units.value_unit}};
+}
+
+Json to_json(const SeriesReport& report) {
+  return {{"rows", report.rows},
+          {"used", report.used},
+          {"dropped", report.dropped},
+          {"merged", report.merged},
+          {"thinned", report.thinned},
+          {"sorted", report.was_sorted},
+          {"min_gap", report.min_gap},
+          {"mean_gap", report.mean_gap},
+          {"max_gap", report.max_gap},
+          {"span", report.span},
+          {"first_time", report.first_time},
+          {"last_time", report.last_time}};
+}
+
+Json blocks_of(const Series& series) {
+  return {{"time", to_base64(series.time)},
+          {"value", to_base64(series.value)},
+          {"variance", to_base64(series.variance)},
+          {"group", to_base64(series.group)},
+          {"row", to_base64(series.row)}};
+}
+
+std::string read_model(std::istream& in, const std::string& name) {
+  constexpr std::size_t kChunk = 1 << 20, kLargest = std::size_t{1} << 36;  // 10⁹ points take 53 GB
+  std::string text;
+  for (;;) {
+    const std::size_t size = text.size();
+    text.resize(size + kChunk);
+    in.read(text.data() + size, kChunk);
+    text.resize(size + static_cast<std::size_t>(in.gcount()));
+    if (text.empty() || text.front() != '{') throw std::invalid_argument(name + ": is not a bandgp model");
+    if (text.size() > kLargest) throw std::invalid_argument(name + ": is too large for a bandgp model");
+    if (!in) return text;
+  }
+}
+
+}  // namespace
+
+std::string to_model_text(const FitResult& fit) {
+  const Json model = {{"format", "bandgp-model"},
+                      {"format_version", 1},
+                      {"bandgp", version()},
+                      {"kernel", to_text(fit.model.kernel)},
+                      {"noise", fit.model.noise},
+                      {"mean", mean_name(fit.model.mean)},
+                      {"mean_coefficients", fit.mean},
+                      {"standard_errors", named(fit.model.kernel, "", fit.standard_errors)},
+                      {"nll", fit.nll},
+                      {"gradient", named(fit.model.kernel, "log_", fit.gradient)},
+                      {"certificate", to_json(fit.certificate)},
+                      {"bandwidth", fit.bandwidth},
+                      {"reach", fit.reach},
+                      {"condition", fit.condition},
+                      {"status", status_name(fit.status)},
+                      {"message", fit.message},
+                      {"evaluations", fit.evaluations},
+                      {"rejected",
+                       {{"not_positive_definite", fit.rejected_not_positive_definite},
+                        {"too_large", fit.rejected_too_large}}},
+                      {"seconds", fit.seconds},
+                      {"cut", to_json(fit.cut)},
+                      {"units", to_json(fit.series->units)},
+                      {"series", to_json(fit.series->report)},
+                      {"blocks", blocks_of(*fit.series)}};
+  return with_checksum(model.dump(1));
+}
+
+void save_model(const FitResult& fit, const std::string& path) { write_file(path, to_model_text(fit)); }
+
+FitResult load_model(const std::string& path) {
+  if (path == "-") return from_model_text(read_model(std::cin, "standard input"), "standard input");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
+  return from_model_text(read_model(file, path), path);
+}
+
+}  // namespace bandgp

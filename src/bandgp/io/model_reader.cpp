@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a model text.  Nothing in it is trusted: every size, sign and order that the library relies on is
+// checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/base/quote.hpp"
+#include "bandgp/io/base64.hpp"
+#include "bandgp/io/checksum.hpp"
+#include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/json_fields.hpp"
+#include "bandgp/io/model_file.hpp"
+
+namespace bandgp {
+namespace {
+
+using json::Fields;
+using json::refuse;
+using json::require;
+
+/// exactly() rounds up by one place; given the number before, it returns the bound that was written.
+UpperBound bound(const Fields& fields, const std::string& key) {
+  const double value =
+      fields.at(key).is_null() ? std::numeric_limits<double>::infinity() : fields.not_negative(key);
+  if (std::isinf(value)) return UpperBound::infinite();
+  if (value == std::numeric_limits<double>::denorm_min()) return UpperBound::exactly(value);
+  return UpperBound::exactly(std::nextafter(value, 0.0));
+}
+
+Certificate read_certificate(const Fields& fields) {
+  return {fields.flag("positive_definite"), bound(fields, "rho"), bound(fields, "nll_error"),
+          bound(fields, "mean_error"), bound(fields, "variance_error")};
+}
+
+Cut read_cut(const Fields& fields) {
+  const std::string text = fields.text("rule");
+  const auto rule = parse_cut(text);
+  if (!rule) refuse(fmt::format("cut.rule {} is not known", quote(text)));
+  const Cut cut{*rule, fields.index("bandwidth"), fields.not_negative("reach"), fields.finite("tolerance"),
+                fields.flag("index_band")};
+  require(cut.tolerance > 0, "cut.tolerance is not positive");
+  return cut;
+}
+
+/// Dividing by a power of two, and by its square, is exact.
+double power_of_two(const Fields& fields, const std::string& key) {
+  int exponent = 0;
+  const double value = fields.finite(key);
+  if (!(value > 0) || std::frexp(value, &exponent) != 0.5 || !std::isnormal(value) ||
+      !std::isnormal(1 / value)) {
+    refuse(fmt::format("units.{} is not a power of two", key));
+  }
+  return value;
+}
+
+Units read_units(const Fields& fields) {
+  return {fields.finite("time_origin"), power_of_two(fields, "time_unit"), fields.finite("value_origin"),
+          power_of_two(fields, "value_unit")};
+}
+
+SeriesReport read_report(const Fields& fields) {
+  SeriesReport report;
+  report.rows = fields.index("rows");
+  report.dropped = fields.index("dropped");
+  report.thinned = fields.index("thinned");
+  report.merged = fields.index("merged");
+  report.used = fields.index("used");
+  report.was_sorted = fields.flag("sorted");
+  report.min_gap = fields.not_negative("min_gap");
+  report.mean_gap = fields.not_negative("mean_gap");
+  report.max_gap = fields.not_negative("max_gap");
+  report.span = fields.not_negative("span");
+  report.first_time = fields.finite("first_time");
+  report.last_time = fields.finite("last_time");
+  return report;
+}
+
+void check_order(const Series& series) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  require(series.size() >= 1, "blocks.time is empty");
+  require(std::ranges::all_of(series.time, finite), "blocks.time is not finite");
+  require(std::ranges::is_sorted(series.time, std::ranges::less_equal{}), "blocks.time does not increase");
+  require(series.time.size() == 1 || std::isfinite(series.time.back() - series.time.front()),
+          "blocks.time overflows");
+  require(std::ranges::all_of(series.value, finite), "blocks.value is not finite");
+  require(std::ranges::all_of(series.variance, [](double v) { return std::isfinite(v) && v >= 0; }),
+          "blocks.variance is negative or not finite");
+
+  require(series.observations() >= series.size(), "blocks.value is shorter than blocks.time");
+  require(series.has_ties() == (series.observations() > series.size()),
+          "blocks.group does not fit blocks.value");
+  if (series.has_ties()) {
+    require(series.group.size() == series.time.size() + 1, "blocks.group does not fit blocks.time");
+    require(series.group.front() == 0 && series.group.back() == series.observations() &&
+                std::ranges::is_sorted(series.group, std::ranges::less_equal{}),
+            "blocks.group does not increase from 0 to the number of values");
+  }
+  require(series.variance.empty() || series.variance.size() == series.value.size(),
+          "blocks.variance does not fit blocks.value");
+  require(series.row.size() == series.value.size(), "blocks.row does not fit blocks.value");
+  std::vector<Index> rows = series.row;
+  std::ranges::sort(rows);
+  require(
+      rows.front() >= 0 && rows.back() < series.report.rows && std::ranges::adjacent_find(rows) == rows.end(),
+      "blocks.row is not a set of rows");
+}
+
+/// What the report says must be what the points say.
+void check_report(const Series& series) {
+  const SeriesReport& said = series.report;
+  require(said.rows == said.used + said.dropped + said.thinned,
+          "series.rows is not used + dropped + thinned");
+  const IndexRange all{0, series.size()};
+  const SeriesReport is = subseries(series, {&all, 1}).report;
+  require(said.used == is.used && said.merged == is.merged,
+          "series.used and series.merged do not fit the blocks");
+  const double size = std::max({is.span, std::abs(is.first_time), std::abs(is.last_time)});
+  const auto close = [](double a, double b, double unit) { return std::abs(a - b) <= 1e-12 * unit; };
+  require(close(said.first_time, is.first_time, size) && close(said.last_time, is.last_time, size) &&
+              close(said.span, is.span, is.span) && close(said.min_gap, is.min_gap, is.min_gap) &&
+              close(said.max_gap, is.max_gap, is.max_gap) && close(said.mean_gap, is.mean_gap, is.mean_gap),
+          "series does not describe the times in blocks");
+}
+
+Series read_series(const Fields& file) {
+  const Fields blocks = file.object("blocks");
+  Series series;
+  series.units = read_units(file.object("units"));
+  series.report = read_report(file.object("series"));
+  series.time = blocks.block("time", doubles_from_base64);
+  series.value = blocks.block("value", doubles_from_base64);
+  series.variance = blocks.block("variance", doubles_from_base64);
+  series.group = blocks.block("group", indices_from_base64);
+  series.row = blocks.block("row", indices_from_base64);
+  check_order(series);
+  check_report(series);
+  return series;
+}
+
+Model read_model(const Fields& file, const Series& series) {
+  const Model model{parse_kernel(file.text("kernel")), file.finite("noise"), parse_mean(file.text("mean"))};
+  require_valid(model, series);
+  const Model internal = to_internal(model, series.units);
+  bool usable =
+      model.noise == 0 || std::isnormal(internal.noise);  // no overflow and no underflow on the way in
+  for (const Term& term : internal.kernel.terms) {
+    usable = usable && std::isnormal(term.variance) && std::isnormal(term.lengthscale) &&
+             std::isnormal(1 / term.lengthscale);
+  }
+  require(usable, "kernel or noise is too far from the size of the data");
+  require(model.mean != Mean::zero || series.units.value_origin == 0,
+          "a model with mean zero has centred values");
+  return model;
+}
+
+FitStatus read_status(const Fields& file) {
+  const std::string text = file.text("status");
+  for (int i = 0; i <= static_cast<int>(FitStatus::too_large); ++i) {
+    if (status_name(static_cast<FitStatus>(i)) == text) return static_cast<FitStatus>(i);
+  }
+  refuse(fmt::format("status {} is not known", quote(text)));
+}
+
+FitResult read_fit(const Fields& file) {
+  constexpr Index kMostEvaluations = std::numeric_limits<int>::max();
+  const auto count = [&](const Fields& fields, const char* key) {
+    return static_cast<int>(fields.index(key, kMostEvaluations));
+  };
+  auto series = std::make_shared<const Series>(read_series(file));
+  FitResult fit;
+  fit.model = read_model(file, *series);
+  const std::vector<std::string> names = parameter_names(fit.model.kernel);
+  fit.mean = file.list("mean_coefficients");
+  fit.standard_errors = file.named("standard_errors", "", names);
+  fit.gradient = file.named("gradient", "log_", names);
+  fit.nll = file.finite_or("nll", kUnset);
+  fit.certificate = read_certificate(file.object("certificate"));
+  fit.bandwidth = file.index("bandwidth", series->size() - 1);
+  fit.reach = file.not_negative("reach");
+  fit.condition = file.finite_or("condition", std::numeric_limits<double>::infinity());
+  fit.status = read_status(file);
+  fit.message = file.text("message");
+  fit.evaluations = count(file, "evaluations");
+  fit.rejected_not_positive_definite = count(file.object("rejected"), "not_positive_definite");
+  fit.rejected_too_large = count(file.object("rejected"), "too_large");
+  fit.seconds = file.not_negative("seconds");
+  fit.cut = read_cut(file.object("cut"));
+  fit.series = std::move(series);
+
+  const auto coefficients = static_cast<std::size_t>(coefficient_count(fit.model.mean));
+  require(fit.mean.empty() || fit.mean.size() == coefficients, "mean_coefficients does not fit the mean");
+  require(std::ranges::none_of(fit.standard_errors, [](double e) { return e < 0; }),
+          "a standard error is negative");
+  require(std::ranges::none_of(fit.message, [](char c) { return (c >= 0 && c < ' ') || c == 127; }),
+          "message is not one line of text");
+  return fit;
+}
+
+}  // namespace
+
+FitResult from_model_text(const std::string& text, const std::string& name) {
+  try {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (json.is_discarded()) refuse("is truncated or damaged: not JSON");
+    const Fields file(json, "");
+    if (!json.contains("format") || json["format"] != "bandgp-model") refuse("is not a bandgp model");
+    const Index version = file.index("format_version");
+    if (version != 1) refuse(fmt::format("has format version {}; this program reads version 1", version));
+    if (!checksum_holds(text)) refuse("was altered or damaged: its checksum does not hold");
+    return read_fit(file);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace bandgp

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes: correlation functions ρ(r) of the scaled lag r = |τ|/ℓ ≥ 0, decreasing, ρ(0) = 1.
+// A shape states three facts; covariance, gradient and certificate are derived from them:
+//   at(r)    ρ(r) and its slope −r ρ'(r) = ∂ρ/∂log ℓ, sharing one exp; for doubles and for vectors (T)
+//   tail(r)  ≥ ∫ᵣ^∞ ρ, the bound behind every row sum over points that were left out
+//   support  the r from which ρ vanishes (∞ where it does not)
+// To add one: write the struct, add it to AnyShape.  Nothing else changes.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string_view>
+#include <variant>
+
+#include "bandgp/base/upper_bound.hpp"
+
+namespace bandgp {
+
+template <class T>
+struct ShapeValue {
+  T value;  // ρ(r)
+  T slope;  // −r ρ'(r)
+};
+
+/// exp(−r²/2)
+struct Se {
+  static constexpr std::string_view name = "se";
+  static constexpr double support = std::numeric_limits<double>::infinity();
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::exp;
+    const T square = r * r;
+    const T value = exp(-0.5 * square);
+    return {value, square * value};
+  }
+  /// √(π/2) erfc(r/√2); erfc is good to 5 ulps, the scaled argument adds r² more.
+  static UpperBound tail(double r) {
+    r = std::min(r, 36.0);  // tails decrease: a capped r still bounds, and no factor underflows or meets ∞
+    return UpperBound::of(std::sqrt(std::numbers::pi / 2) * std::erfc(r / std::numbers::sqrt2), 16 + 4 * r * r);
+  }
+};
+
+/// exp(−r)
+struct Matern12 {
+  static constexpr std::string_view name = "matern12";
+  static constexpr double support = std::numeric_limits<double>::infinity();
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::exp;
+    const T value = exp(-1.0 * r);
+    return {value, r * value};
+  }
+  static UpperBound tail(double r) { return UpperBound::of(std::exp(-r), 8); }
+};
+
+/// (1 + a) exp(−a), a = √3 r
+struct Matern32 {
+  static constexpr std::string_view name = "matern32";
+  static constexpr double support = std::numeric_limits<double>::infinity();
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::exp;
+    const T a = std::numbers::sqrt3 * r;
+    const T e = exp(-1.0 * a);
+    return {(1.0 + a) * e, a * a * e};
+  }
+  static UpperBound tail(double r) {
+    const double a = std::numbers::sqrt3 * std::min(r, 300.0);  // capped as in Se
+    return UpperBound::of((2 + a) * std::exp(-a) / std::numbers::sqrt3, 16 + 4 * a);
+  }
+};
+
+/// (1 + a + a²/3) exp(−a), a = √5 r
+struct Matern52 {
+  static constexpr std::string_view name = "matern52";
+  static constexpr double support = std::numeric_limits<double>::infinity();
+  static constexpr double sqrt5 = 2.23606797749978969641;
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::exp;
+    const T a = sqrt5 * r;
+    const T e = exp(-1.0 * a);
+    return {(1.0 + a * (1.0 + (1.0 / 3.0) * a)) * e, (1.0 / 3.0) * (a * a) * (1.0 + a) * e};
+  }
+  static UpperBound tail(double r) {
+    const double a = sqrt5 * std::min(r, 300.0);  // capped as in Se
+    return UpperBound::of((8 + a * (5 + a)) * std::exp(-a) / (3 * sqrt5), 16 + 4 * a);
+  }
+};
+
+/// (1 − r)₊⁴ (4r + 1)
+struct Wendland2 {
+  static constexpr std::string_view name = "wendland2";
+  static constexpr double support = 1;
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::max;
+    const T s = max(1.0 - r, 0.0 * r);
+    const T cube = s * s * s;
+    return {cube * s * (1.0 + 4.0 * r), 20.0 * (r * r) * cube};
+  }
+  static UpperBound tail(double r) {
+    if (r >= 1) return UpperBound::exactly(0);
+    const double s = 1 - r;  // ∫ s⁴(5 − 4s) = s⁵ − ⅔ s⁶
+    return UpperBound::of(std::pow(s, 5) * (1 - 2 * s / 3), 32);
+  }
+};
+
+/// (1 − r)₊⁶ (35r² + 18r + 3)/3
+struct Wendland4 {
+  static constexpr std::string_view name = "wendland4";
+  static constexpr double support = 1;
+  template <class T>
+  static ShapeValue<T> at(const T& r) {
+    using std::max;
+    const T s = max(1.0 - r, 0.0 * r);
+    const T fourth = (s * s) * (s * s);
+    return {(1.0 / 3.0) * (fourth * (s * s)) * (3.0 + r * (18.0 + 35.0 * r)),
+            (56.0 / 3.0) * (r * r) * (fourth * s) * (1.0 + 5.0 * r)};
+  }
+  static UpperBound tail(double r) {
+    if (r >= 1) return UpperBound::exactly(0);
+    const double s = 1 - r;  // ∫ s⁶(56 − 88s + 35s²)/3 = s⁷(8 − 11s + 35s²/9)/3
+    return UpperBound::of(std::pow(s, 7) * (8 - 11 * s + 35 * s * s / 9) / 3, 64);
+  }
+};
+
+using AnyShape = std::variant<Se, Matern12, Matern32, Matern52, Wendland2, Wendland4>;
+inline constexpr std::size_t kShapes = std::variant_size_v<AnyShape>;
+
+inline std::string_view shape_name(const AnyShape& shape) {
+  return std::visit([](auto s) { return decltype(s)::name; }, shape);
+}
+
+}  // namespace bandgp

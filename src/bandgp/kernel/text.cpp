@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text form of a kernel.  The one grammar, white space free:
+//   kernel = term {"+" term}        term = [number "*"] name ["(" key "=" number {"," key "=" number} ")"]
+//   key    = "variance" | "lengthscale"       number: finite and > 0, read the same in every locale
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "bandgp/base/quote.hpp"
+#include "bandgp/kernel/kernel.hpp"
+
+namespace bandgp {
+namespace {
+
+constexpr std::size_t kMostTerms = 16;
+
+const std::array<AnyShape, kShapes>& all_shapes() {
+  static const auto shapes = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<AnyShape, kShapes>{AnyShape(std::in_place_index<i>)...};
+  }(std::make_index_sequence<kShapes>{});
+  return shapes;
+}
+
+std::string known_shapes() {
+  std::string list;
+  for (const AnyShape& shape : all_shapes()) list.append(list.empty() ? "" : ", ").append(shape_name(shape));
+  return list;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Kernel kernel() {
+    Kernel result;
+    do {
+      if (result.terms.size() == kMostTerms) fail(fmt::format("more than {} terms", kMostTerms), at_);
+      result.terms.push_back(term());
+    } while (accept('+'));
+    if (!at_end()) expected("\"+\" or the end");
+    return result;
+  }
+
+ private:
+  Term term() {
+    Term result;
+    if (starts_number()) {
+      result.variance = number("variance");
+      if (!accept('*')) expected("\"*\"");
+    }
+    result.shape = shape();
+    if (accept('(')) {
+      do parameter(result);
+      while (accept(','));
+      if (!accept(')')) expected("\",\" or \")\"");
+    }
+    return result;
+  }
+
+  AnyShape shape() {
+    const std::size_t start = skip_space();
+    const std::string_view found = name("a shape");
+    for (const AnyShape& shape : all_shapes())
+      if (shape_name(shape) == found) return shape;
+    fail(fmt::format("unknown shape {}", quote(found)), start, "; known: " + known_shapes());
+  }
+
+  void parameter(Term& term) {
+    const std::size_t start = skip_space();
+    const std::string_view key = name("variance or lengthscale");
+    if (key != "variance" && key != "lengthscale")
+      fail(fmt::format("unknown parameter {}", quote(key)), start, "; known: variance, lengthscale");
+    double& value = key == "variance" ? term.variance : term.lengthscale;
+    if (!std::isnan(value)) fail(fmt::format("{} given twice", key), start);
+    if (!accept('=')) expected("\"=\"");
+    value = number(key);
+  }
+
+  double number(std::string_view what) {
+    if (!starts_number()) expected("a number");
+    const std::size_t start = at_;
+    double value = 0;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error == std::errc::invalid_argument) expected("a number");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    if (error != std::errc() || !std::isfinite(value) || !(value > 0))
+      fail(fmt::format("{} is {}, must be finite and positive,", what,
+                       text_.substr(start, at_ - start).substr(0, 40)),
+           start);
+    return value;
+  }
+
+  std::string_view name(const char* what) {
+    const std::size_t start = skip_space();
+    if (at_end() || !is_letter(text_[at_])) expected(what);
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+
+  bool starts_number() {
+    skip_space();
+    return !at_end() && (is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == '-');
+  }
+
+  bool accept(char c) {
+    skip_space();
+    if (at_end() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  std::size_t skip_space() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    return at_;
+  }
+  bool at_end() const { return at_ == text_.size(); }
+
+  [[noreturn]] void expected(std::string_view what) {
+    skip_space();
+    const std::string found = at_end() ? "the end" : quote(text_.substr(at_, 1));
+    fail(fmt::format("expected {}", what), at_, ", found " + found);
+  }
+  /// Places count from 1, as editors do.
+  [[noreturn]] static void fail(std::string_view what, std::size_t place, std::string_view more = "") {
+    throw std::invalid_argument(fmt::format("kernel: {} at {}{}", what, place + 1, more));
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// The shortest decimal number that reads back as the same double.
+std::string shortest(double value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return std::string(digits.data(), end);
+}
+
+}  // namespace
+
+Kernel parse_kernel(std::string_view text) { return Parser(text).kernel(); }
+
+std::string to_text(const Kernel& kernel) {
+  std::string text;
+  for (const Term& term : kernel.terms) {
+    if (!text.empty()) text += " + ";
+    if (!std::isnan(term.variance)) text += shortest(term.variance) + "*";
+    text += shape_name(term.shape);
+    if (!std::isnan(term.lengthscale)) text += "(lengthscale=" + shortest(term.lengthscale) + ")";
+  }
+  return text;
+}
+
+}  // namespace bandgp

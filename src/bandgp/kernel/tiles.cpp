@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/kernel/tiles.hpp"
+
+#include "bandgp/kernel/tile_tables.hpp"
+#include "bandgp/simd/dispatch.hpp"
+
+namespace bandgp {
+
+const TileKernels& tile_kernels() {
+  switch (simd::active()) {
+#ifndef BANDGP_ONLY_BASE
+    case simd::Isa::avx512:
+      return isa_avx512::tile_kernels;
+    case simd::Isa::avx2:
+      return isa_avx2::tile_kernels;
+#endif
+    default:
+      return isa_base::tile_kernels;
+  }
+}
+
+void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count, double* out) {
+  const TileKernels& tiles = tile_kernels();
+  bool add = false;
+  for (const Term& term : kernel.terms) {
+    tiles.fill[term.shape.index()](rows, columns, count, term.variance, 1 / term.lengthscale, add, out);
+    add = true;
+  }
+}
+
+}  // namespace bandgp

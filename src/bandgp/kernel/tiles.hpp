@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Covariances in tiles of 8 rows: the loops over lags, one call a term, never one a lag.
+// tiles.isa.cpp is compiled for every instruction set and for every shape of AnyShape.
+#pragma once
+#include "bandgp/base/index.hpp"
+#include "bandgp/kernel/kernel.hpp"
+
+namespace bandgp {
+
+/// Keeps entries with row_first[r] ≤ column ≤ row_last[r]; indices as doubles, compared exactly.
+struct RowLimits {
+  const double* first;  // (8,)
+  const double* last;   // (8,)
+};
+
+struct TileKernels {
+  /// out[8c + r] ← (or +←, when add) variance · ρ(|rows[r] − columns[c]| · inverse_lengthscale), c < count.
+  using Fill = void (*)(const double* rows, const double* columns, Index count, double variance,
+                        double inverse_lengthscale, bool add, double* out);
+  /// sums[0] +← Σ w ρ,  sums[1] +← Σ w (−r ρ'), over the same entries with weights w[8c + r].
+  using Contract = void (*)(const double* rows, const double* columns, Index count, double inverse_lengthscale,
+                            const double* weights, double* sums);
+  /// sums[r] +← variance Σ_c weight[c] ρ over the columns c0 … c0+count−1 that `limits` leaves out.
+  using Tail = void (*)(const double* rows, const double* columns, Index c0, Index count, double variance,
+                        double inverse_lengthscale, const double* weight, RowLimits limits, double* sums);
+  Fill fill[kShapes];
+  Contract contract[kShapes];
+  Tail tail[kShapes];
+
+  /// Zeroes the entries of columns c0 … c0+count−1 left of row_first.
+  void (*clip)(double* tile, Index c0, Index count, const double* row_first);
+  /// weights[8c + r] ← z[8c + r] − alpha_rows[r] alpha_columns[c] for the kept entries of an 8×8 block: not left of
+  /// row_first and, where `diagonal`, strictly below the diagonal; 0 elsewhere.
+  void (*weights)(const double* z, const double* alpha_rows, const double* alpha_columns, Index c0,
+                  const double* row_first, bool diagonal, double* weights);
+};
+
+const TileKernels& tile_kernels();
+
+/// out[8c + r] ← k(rows[r] − columns[c]), all terms.
+void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count, double* out);
+
+}  // namespace bandgp

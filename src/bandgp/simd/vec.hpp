@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// One column of a panel, 8 doubles, in registers: 1 AVX-512 vector, 2 AVX2 vectors or 4 portable pairs.
+// Only files compiled per instruction set (*.isa.cpp) include this.  Highway supplies the vectors.
+#pragma once
+#include <hwy/highway.h>
+
+// Every symbol of a per-instruction-set file lives in its own namespace, so that no copy of an inline function
+// compiled for AVX-512 can be picked by the linker for a machine without it (tests/layout checks the objects).
+#define BANDGP_CAT_(a, b) a##b
+#define BANDGP_CAT(a, b) BANDGP_CAT_(a, b)
+#define BANDGP_ISA_NAMESPACE BANDGP_CAT(isa_, BANDGP_ISA)
+#define BANDGP_INLINE __attribute__((always_inline)) inline
+#define BANDGP_UNROLL _Pragma("GCC unroll 16")
+
+namespace bandgp::BANDGP_ISA_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::CappedTag<double, 8>;
+using V = hn::Vec<Tag>;
+constexpr Tag tag;
+constexpr std::size_t kLanes = hn::MaxLanes(tag);
+constexpr std::size_t kParts = 8 / kLanes;
+static_assert(kParts * kLanes == 8);
+#if defined(__AVX512F__)
+static_assert(kLanes == 8, "Highway did not choose AVX-512: a flag it asks for is missing (cmake/isa.cmake)");
+#elif defined(__AVX2__)
+static_assert(kLanes == 4, "Highway did not choose AVX2: a flag it asks for is missing (cmake/isa.cmake)");
+#endif
+
+/// Eight doubles with the arithmetic of the micro-kernels; a value type that lives in registers.
+struct Column {
+  V part[kParts];
+
+  static BANDGP_INLINE Column load(const double* p) {
+    Column c;
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] = hn::Load(tag, p + i * kLanes);
+    return c;
+  }
+  static BANDGP_INLINE Column load_unaligned(const double* p) {
+    Column c;
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] = hn::LoadU(tag, p + i * kLanes);
+    return c;
+  }
+  static BANDGP_INLINE Column all(double x) {
+    Column c;
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] = hn::Set(tag, x);
+    return c;
+  }
+  /// 0, 1, …, 7
+  static BANDGP_INLINE Column iota() {
+    Column c;
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] = hn::Iota(tag, static_cast<double>(i * kLanes));
+    return c;
+  }
+  static BANDGP_INLINE Column zero() { return all(0.0); }
+  BANDGP_INLINE void store(double* p) const {
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) hn::Store(part[i], tag, p + i * kLanes);
+  }
+  BANDGP_INLINE void store_unaligned(double* p) const {
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) hn::StoreU(part[i], tag, p + i * kLanes);
+  }
+  BANDGP_INLINE double sum() const {
+    V s = part[0];
+    BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Add(s, part[i]);
+    return hn::GetLane(hn::SumOfLanes(tag, s));
+  }
+};
+
+#define BANDGP_LANEWISE(name, expression)                                                       \
+  BANDGP_INLINE Column name(const Column& a, const Column& b) {                                 \
+    Column r;                                                                                   \
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = expression(a.part[i], b.part[i]); \
+    return r;                                                                                   \
+  }
+BANDGP_LANEWISE(operator+, hn::Add)
+BANDGP_LANEWISE(operator-, hn::Sub)
+BANDGP_LANEWISE(operator*, hn::Mul)
+BANDGP_LANEWISE(max, hn::Max)
+#undef BANDGP_LANEWISE
+
+BANDGP_INLINE Column operator*(double a, const Column& b) { return Column::all(a) * b; }
+BANDGP_INLINE Column operator+(double a, const Column& b) { return Column::all(a) + b; }
+BANDGP_INLINE Column operator-(double a, const Column& b) { return Column::all(a) - b; }
+
+/// a·b + c and c − a·b, each with one rounding.
+BANDGP_INLINE Column mul_add(const Column& a, const Column& b, const Column& c) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::MulAdd(a.part[i], b.part[i], c.part[i]);
+  return r;
+}
+BANDGP_INLINE Column neg_mul_add(const Column& a, const Column& b, const Column& c) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::NegMulAdd(a.part[i], b.part[i], c.part[i]);
+  return r;
+}
+BANDGP_INLINE Column abs(const Column& a) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::Abs(a.part[i]);
+  return r;
+}
+/// value where key ≤ bound (or ≥), else 0, lane by lane.
+BANDGP_INLINE Column where_le(const Column& key, double bound, const Column& value) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
+    r.part[i] = hn::IfThenElseZero(hn::Le(key.part[i], hn::Set(tag, bound)), value.part[i]);
+  }
+  return r;
+}
+BANDGP_INLINE Column where_ge(const Column& key, double bound, const Column& value) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
+    r.part[i] = hn::IfThenElseZero(hn::Ge(key.part[i], hn::Set(tag, bound)), value.part[i]);
+  }
+  return r;
+}
+/// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.
+/// a = j ln 2 + r, e^a = 2^j (1 + r q(r)) with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev nodes of
+/// |r| ≤ ½ ln 2 (error 1e-17).  Half the operations of Highway's Exp, which also serves positive and denormal results:
+/// 14 → 6 ns for eight (docs/decisions/001).
+BANDGP_INLINE Column exp(const Column& a) {
+  Column result;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
+    const V least = hn::Set(tag, -708.0), shift = hn::Set(tag, 6755399441055744.0);  // 1.5·2^52 rounds to integers
+    const V x = hn::Max(a.part[i], least);
+    const V rounded = hn::MulAdd(x, hn::Set(tag, 1.4426950408889634), shift);
+    const V j = hn::Sub(rounded, shift);
+    V r = hn::NegMulAdd(j, hn::Set(tag, 6.93147180369123816490e-01), x);  // ln 2 in two parts, the first with 21 zeros
+    r = hn::NegMulAdd(j, hn::Set(tag, 1.90821492927058770002e-10), r);
+    const V r2 = hn::Mul(r, r);
+    V even = hn::Set(tag, 2.5105217004720745e-08), odd = hn::Set(tag, 2.7626371065696354e-07);
+    even = hn::MulAdd(even, r2, hn::Set(tag, 2.7557255400206422e-06));
+    odd = hn::MulAdd(odd, r2, hn::Set(tag, 2.480150431378554e-05));
+    even = hn::MulAdd(even, r2, hn::Set(tag, 0.00019841269874820627));
+    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.001388888893251478));
+    even = hn::MulAdd(even, r2, hn::Set(tag, 0.008333333333326136));
+    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.041666666666573066));
+    even = hn::MulAdd(even, r2, hn::Set(tag, 0.1666666666666667));
+    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.5000000000000006));
+    even = hn::MulAdd(even, r2, hn::Set(tag, 1.0));
+    const V power = hn::MulAdd(hn::MulAdd(odd, r, even), r, hn::Set(tag, 1.0));
+    // 2^j: the low bits of `rounded` are j; shifted into the exponent they add to it.
+    const hn::RebindToUnsigned<Tag> bits;
+    const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, rounded));
+    const V scaled = hn::BitCast(tag, hn::Add(hn::BitCast(bits, power), exponent));
+    result.part[i] = hn::IfThenElseZero(hn::Ge(a.part[i], least), scaled);
+  }
+  return result;
+}
+
+/// to ← fromᵀ for 8×8 blocks stored by columns, 64-byte aligned.
+BANDGP_INLINE void transpose(const double* from, double* to) {
+#if HWY_MAX_BYTES >= 64  // pairs of lanes, then 4×4 blocks of 128 bits
+  V pair[8], half[8];
+  BANDGP_UNROLL for (int c = 0; c < 8; c += 2) {
+    const V even = hn::Load(tag, from + 8 * c), odd = hn::Load(tag, from + 8 * (c + 1));
+    pair[c / 2] = hn::InterleaveLower(tag, even, odd);      // rows 0, 2, 4, 6 of columns c, c+1
+    pair[4 + c / 2] = hn::InterleaveUpper(tag, even, odd);  // rows 1, 3, 5, 7
+  }
+  BANDGP_UNROLL for (int s = 0; s < 8; s += 4) {
+    BANDGP_UNROLL for (int i = 0; i < 2; ++i) {
+      half[s + i] = hn::ConcatLowerLower(tag, pair[s + i + 2], pair[s + i]);
+      half[s + 2 + i] = hn::ConcatUpperUpper(tag, pair[s + i + 2], pair[s + i]);
+    }
+    BANDGP_UNROLL for (int u = 0; u < 2; ++u) {
+      const V a = half[s + 2 * u], b = half[s + 2 * u + 1];
+      hn::Store(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a), tag, to + 8 * (4 * u + s / 4));
+      hn::Store(hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)), tag, to + 8 * (4 * u + 2 + s / 4));
+    }
+  }
+#else
+  BANDGP_UNROLL for (int r = 0; r < 8; ++r) {
+    for (int c = 0; c < 8; ++c) to[8 * r + c] = from[8 * c + r];
+  }
+#endif
+}
+
+/// c − a·b; one rounding where the instruction set has it.
+BANDGP_INLINE double neg_mul_add(double a, double b, double c) {
+#ifdef __FMA__
+  return __builtin_fma(-a, b, c);
+#else
+  return c - a * b;
+#endif
+}
+
+}  // namespace bandgp::BANDGP_ISA_NAMESPACE

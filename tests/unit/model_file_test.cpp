@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/io/model_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <stdexcept>
+
+#include "bandgp/io/base64.hpp"
+#include "bandgp/io/checksum.hpp"
+
+namespace {
+
+using namespace bandgp;
+using Json = nlohmann::ordered_json;
+using Values = std::vector<double>;
+
+/// Every block is in use: unsorted epoch times, equal times, known errors.
+std::shared_ptr<const Series> full_series(bool center) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  Values time, value, variance;
+  for (int i = 0; i < 24; ++i) {
+    const double t = 1.7e9 + 37.0 * ((i * 7) % 24) + 0.1 * i;
+    time.push_back(t);
+    value.push_back(1e3 + 20 * std::sin(t / 150) + normal(random));
+    variance.push_back(0.1 + 0.01 * i);
+  }
+  time[5] = time[6];
+  time[9] = time[10] = time[11];
+  value[3] = std::numeric_limits<double>::quiet_NaN();
+  return std::make_shared<const Series>(make_series(time, value, variance, {.center = center}));
+}
+
+FitResult full_fit(const std::string& kernel, Mean mean) {
+  FitOptions options;
+  options.kernel = parse_kernel(kernel);
+  options.mean = mean;
+  return fit(full_series(mean != Mean::zero), options);
+}
+
+const FitResult& small_fit() {
+  static const FitResult result = full_fit("se", Mean::constant);
+  return result;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    from_model_text(text, "m.json");
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool same_bits(const Values& a, const Values& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i])) return false;
+  }
+  return true;
+}
+
+void expect_same(const FitResult& a, const FitResult& b) {
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.message, b.message);
+  EXPECT_EQ(to_text(a.model.kernel), to_text(b.model.kernel));
+  EXPECT_EQ(a.model.noise, b.model.noise);
+  EXPECT_EQ(a.model.mean, b.model.mean);
+  ASSERT_EQ(a.standard_errors.size(), b.standard_errors.size());
+  for (std::size_t i = 0; i < a.standard_errors.size(); ++i) {
+    const bool none = std::isnan(a.standard_errors[i]) && std::isnan(b.standard_errors[i]);
+    EXPECT_TRUE(none || a.standard_errors[i] == b.standard_errors[i]);
+  }
+  EXPECT_TRUE(a.nll == b.nll || (std::isnan(a.nll) && std::isnan(b.nll)));
+  EXPECT_TRUE(same_bits(a.gradient, b.gradient));
+  EXPECT_TRUE(same_bits(a.mean, b.mean));
+  EXPECT_EQ(a.certificate.positive_definite, b.certificate.positive_definite);
+  EXPECT_EQ(a.certificate.rho.value(), b.certificate.rho.value());
+  EXPECT_EQ(a.certificate.nll_error.value(), b.certificate.nll_error.value());
+  EXPECT_EQ(a.certificate.mean_error.value(), b.certificate.mean_error.value());
+  EXPECT_EQ(a.certificate.variance_error.value(), b.certificate.variance_error.value());
+  EXPECT_EQ(a.bandwidth, b.bandwidth);
+  EXPECT_EQ(a.reach, b.reach);
+  EXPECT_EQ(a.condition, b.condition);
+  EXPECT_EQ(a.evaluations, b.evaluations);
+  EXPECT_EQ(a.rejected_not_positive_definite, b.rejected_not_positive_definite);
+  EXPECT_EQ(a.rejected_too_large, b.rejected_too_large);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.cut.rule, b.cut.rule);
+  EXPECT_EQ(a.cut.bandwidth, b.cut.bandwidth);
+  EXPECT_EQ(a.cut.reach, b.cut.reach);
+  EXPECT_EQ(a.cut.tolerance, b.cut.tolerance);
+  EXPECT_EQ(a.cut.index_band, b.cut.index_band);
+  const Series &s = *a.series, &t = *b.series;
+  EXPECT_TRUE(same_bits({s.units.time_origin, s.units.time_unit, s.units.value_origin, s.units.value_unit},
+                        {t.units.time_origin, t.units.time_unit, t.units.value_origin, t.units.value_unit}));
+  EXPECT_TRUE(same_bits(s.time, t.time) && same_bits(s.value, t.value) && same_bits(s.variance, t.variance));
+  EXPECT_TRUE(s.group == t.group && s.row == t.row);
+  EXPECT_EQ(s.report.rows, t.report.rows);
+  EXPECT_EQ(s.report.dropped, t.report.dropped);
+  EXPECT_EQ(s.report.merged, t.report.merged);
+  EXPECT_EQ(s.report.used, t.report.used);
+  EXPECT_EQ(s.report.was_sorted, t.report.was_sorted);
+  EXPECT_TRUE(
+      same_bits({s.report.min_gap, s.report.mean_gap, s.report.max_gap, s.report.span, s.report.first_time},
+                {t.report.min_gap, t.report.mean_gap, t.report.max_gap, t.report.span, t.report.first_time}));
+}
+
+/// The model's text with one field replaced and the checksum made good again.
+std::string with(const std::string& pointer, const Json& value) {
+  Json json = Json::parse(to_model_text(small_fit()));
+  json.erase("checksum");
+  json[Json::json_pointer(pointer)] = value;
+  return with_checksum(json.dump(1));
+}
+
+TEST(Base64, equals_hand_values_and_reads_back) {
+  EXPECT_EQ(to_base64(Values{}), "");
+  EXPECT_EQ(to_base64(Values{1.0}), "AAAAAAAA8D8=");
+  EXPECT_EQ(to_base64(std::vector<Index>{1, -1}), "AQAAAAAAAAD//////////w==");
+  EXPECT_EQ(to_base64(std::vector<Index>{0, 0, 0}), std::string(32, 'A'));
+  std::mt19937_64 random(1);
+  for (std::size_t count = 0; count < 20; ++count) {
+    std::vector<Index> values(count);
+    for (Index& value : values) value = static_cast<Index>(random());
+    const std::string text = to_base64(values);
+    EXPECT_EQ(text.size(), base64_length(count));
+    EXPECT_EQ(indices_from_base64(text), values);
+  }
+}
+
+TEST(Base64, anything_but_its_own_writing_is_refused) {
+  for (const char* text :
+       {"A", "AAAA", "AAAAAAAA8D8", "AAAAAAAA8D9=", "AAAA AAA8D8=", "AAAAAAAA8D==", "AAAAAAA-8D8=",
+        "=AAAAAAA8D8=", "====", "AAAAAAAAAAA=AAAAAAAAAAA=", "AQAAAAAAAAD//////////x=="}) {
+    EXPECT_FALSE(doubles_from_base64(text).has_value()) << text;
+  }
+}
+
+TEST(Checksum, equals_published_values) {
+  EXPECT_EQ(fnv1a(""), 0xcbf29ce484222325U);
+  EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cU);
+  EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8U);
+}
+
+TEST(ModelFile, everything_but_the_trace_survives_bit_by_bit) {
+  for (const auto& [kernel, mean] :
+       {std::pair{"se", Mean::constant}, std::pair{"se + matern12", Mean::linear},
+        std::pair{"wendland2", Mean::zero}}) {
+    const FitResult saved = full_fit(kernel, mean);
+    const std::string text = to_model_text(saved);
+    const FitResult loaded = from_model_text(text, "m.json");
+    expect_same(saved, loaded);
+    EXPECT_EQ(to_model_text(loaded), text);
+  }
+}
+
+TEST(ModelFile, predicts_bit_by_bit_as_before) {
+  const FitResult loaded = from_model_text(to_model_text(small_fit()), "m.json");
+  Values times;
+  for (int i = -20; i < 120; ++i) times.push_back(1.7e9 + 11.3 * i);
+  Posterior before = small_fit().posterior(), after = loaded.posterior();
+  const Prediction a = before.predict(times), b = after.predict(times);
+  EXPECT_TRUE(same_bits(a.mean, b.mean));
+  EXPECT_TRUE(same_bits(a.variance, b.variance));
+  EXPECT_TRUE(same_bits(a.variance_observed, b.variance_observed));
+  EXPECT_TRUE(same_bits(before.sample(times, 1, 5), after.sample(times, 1, 5)));
+}
+
+TEST(ModelFile, a_fit_that_failed_is_kept_as_it_is) {
+  FitResult failed = small_fit();
+  failed.status = FitStatus::not_positive_definite;
+  failed.message = "the band is too narrow: ρ ≥ 1";
+  failed.nll = kUnset;
+  failed.gradient.clear();
+  failed.mean.clear();
+  failed.standard_errors = Values(3, kUnset);
+  failed.certificate = {};
+  failed.condition = std::numeric_limits<double>::infinity();
+  failed.cut = {.rule = Cut::Rule::bandwidth, .bandwidth = 3};
+  expect_same(failed, from_model_text(to_model_text(failed), "m.json"));
+  failed.cut = {.rule = Cut::Rule::reach, .reach = 0.1, .tolerance = 1e-300, .index_band = true};
+  failed.certificate.positive_definite = true;
+  failed.certificate.rho = UpperBound::of(3e-310);
+  expect_same(failed, from_model_text(to_model_text(failed), "m.json"));
+}
+
+TEST(ModelFile, every_truncation_is_refused) {
+  const std::string text = to_model_text(small_fit());
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    EXPECT_NE(error_of(text.substr(0, length)), "no error") << length;
+  }
+}
+
+TEST(ModelFile, every_altered_byte_is_noticed) {
+  const std::string text = to_model_text(small_fit());
+  std::string altered = text;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (const int bit : {1, 2, 4, 8, 16, 32, 64, 128}) {
+      altered[at] = static_cast<char>(text[at] ^ bit);
+      const std::string error = error_of(altered);
+      ASSERT_NE(error, "no error") << "byte " << at << ", bit " << bit;
+      ASSERT_EQ(error.find('\n'), error.npos) << error;
+      ASSERT_EQ(error.rfind("m.json: ", 0), 0U) << error;
+    }
+    altered[at] = text[at];
+  }
+  EXPECT_EQ(error_of(altered), "no error");
+}
+
+TEST(ModelFile, says_what_is_wrong_before_the_checksum) {
+  EXPECT_EQ(error_of(""), "m.json: is truncated or damaged: not JSON");
+  EXPECT_EQ(error_of("t,y\n1,2\n"), "m.json: is truncated or damaged: not JSON");
+  EXPECT_EQ(error_of("[1]"), "m.json: is not a bandgp model");
+  EXPECT_EQ(error_of("{}"), "m.json: is not a bandgp model");
+  EXPECT_EQ(error_of(R"({"format": "other"})"), "m.json: is not a bandgp model");
+  EXPECT_EQ(error_of(R"({"format": "bandgp-model", "format_version": 2})"),
+            "m.json: has format version 2; this program reads version 1");
+  EXPECT_EQ(error_of(Json::parse(to_model_text(small_fit())).dump()),
+            "m.json: was altered or damaged: its checksum does not hold");
+  EXPECT_EQ(error_of(std::string(100000, '[')), "m.json: is truncated or damaged: not JSON");
+}
+
+TEST(ModelFile, the_checksum_alone_is_not_trusted) {
+  const Series& series = *small_fit().series;
+  const auto changed = [](auto values, std::size_t at, auto value) {
+    values[at] = value;
+    return to_base64(values);
+  };
+  const auto shorter = [](auto values) {
+    values.pop_back();
+    return to_base64(values);
+  };
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::tuple<std::string, Json, std::string>> cases = {
+      {"/kernel", "se", "is not set"},
+      {"/kernel", "1*se(lengthscale=1e-320)", "kernel"},
+      {"/kernel", 3, "kernel is not a text"},
+      {"/noise", -1, "noise"},
+      {"/noise", nullptr, "noise is not a number"},
+      {"/mean", "cubic", "mean"},
+      {"/mean", "zero", "centred"},
+      {"/mean_coefficients", {1, 2, 3}, "mean_coefficients"},
+      {"/standard_errors/variance", -1, "standard error"},
+      {"/standard_errors", {{"variance", 1}}, "standard_errors.lengthscale is missing"},
+      {"/certificate/rho", -0.5, "certificate.rho is negative"},
+      {"/certificate/positive_definite", 1, "not true or false"},
+      {"/bandwidth", 100, "bandwidth"},
+      {"/bandwidth", 1.5, "bandwidth"},
+      {"/bandwidth", 18446744073709551615U, "bandwidth"},
+      {"/reach", -1, "reach is negative"},
+      {"/status", "happy", "status \"happy\" is not known"},
+      {"/message", "two\nlines", "message"},
+      {"/message", "\x1b[2J", "message"},
+      {"/evaluations", 1e10, "evaluations"},
+      {"/evaluations", 10000000000, "evaluations"},
+      {"/seconds", -1, "seconds"},
+      {"/cut/rule", "envelope", "cut.rule"},
+      {"/cut/tolerance", 0, "cut.tolerance"},
+      {"/cut/bandwidth", -3, "cut.bandwidth"},
+      {"/units/time_unit", 3, "time_unit is not a power of two"},
+      {"/units/time_unit", 0, "time_unit"},
+      {"/units/value_unit", -2, "value_unit"},
+      {"/units/value_unit", 5e-324, "value_unit"},
+      {"/units/time_origin", 5, "series does not describe"},
+      {"/series/rows", 3, "row"},
+      {"/series/used", 3, "series.rows"},
+      {"/series/min_gap", 1, "series does not describe"},
+      {"/series", nullptr, "series is not an object"},
+      {"/blocks/time", "", "blocks.time is empty"},
+      {"/blocks/time", "AAAA", "blocks.time is not base64"},
+      {"/blocks/time", shorter(series.time), "blocks"},
+      {"/blocks/time", changed(series.time, 2, kNaN), "blocks.time is not finite"},
+      {"/blocks/time", changed(series.time, 2, series.time[1]), "blocks.time does not increase"},
+      {"/blocks/time", changed(series.time, 0, -1.0), "series does not describe"},
+      {"/blocks/value", shorter(series.value), "blocks"},
+      {"/blocks/value", changed(series.value, 0, std::numeric_limits<double>::infinity()),
+       "blocks.value is not finite"},
+      {"/blocks/variance", shorter(series.variance), "blocks.variance does not fit"},
+      {"/blocks/variance", changed(series.variance, 0, -1.0), "blocks.variance"},
+      {"/blocks/group", "", "blocks.group"},
+      {"/blocks/group", shorter(series.group), "blocks.group"},
+      {"/blocks/group", changed(series.group, 3, Index{1} << 60), "blocks.group"},
+      {"/blocks/group", changed(series.group, 3, Index{-1}), "blocks.group"},
+      {"/blocks/group", changed(series.group, 3, series.group[2]), "blocks.group"},
+      {"/blocks/row", shorter(series.row), "blocks.row"},
+      {"/blocks/row", changed(series.row, 0, Index{-1}), "blocks.row"},
+      {"/blocks/row", changed(series.row, 0, Index{24}), "blocks.row"},
+      {"/blocks/row", changed(series.row, 0, series.row[1]), "blocks.row"},
+  };
+  EXPECT_EQ(error_of(with("/message", "as good as before")), "no error");
+  for (const auto& [pointer, value, says] : cases) {
+    const std::string error = error_of(with(pointer, value));
+    EXPECT_NE(error.find(says), error.npos) << pointer << " = " << value << ": " << error;
+    EXPECT_EQ(error.find('\n'), error.npos) << error;
+  }
+}
+
+TEST(ModelFile, is_saved_whole_or_not_at_all) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / "bandgp_model_file_test";
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  const std::string path = folder / "m.json";
+  std::ofstream(path) << "old";
+  save_model(small_fit(), path);
+  expect_same(small_fit(), load_model(path));
+  EXPECT_THROW(save_model(small_fit(), folder / "none" / "m.json"), std::runtime_error);
+  EXPECT_THROW(save_model(small_fit(), folder), std::runtime_error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  EXPECT_THROW(load_model(folder / "none.json"), std::invalid_argument);
+  EXPECT_THROW(load_model(folder), std::invalid_argument);
+  EXPECT_THROW(load_model("/dev/zero"), std::invalid_argument);
+  fs::remove_all(folder);
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the ratios that `./dev bench` is about, from the medians of one run: ours over a peer of the same run.
+
+usage: bench_ratios.py RESULT.json [BENCH_BINARY]     (with the binary: also the peak memory, in a process of its own)
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+
+
+def medians(path):
+    with open(path) as file:
+        result = json.load(file)
+    times, rates = {}, {}
+    for entry in result["benchmarks"]:
+        if entry.get("aggregate_name") == "median":
+            name = entry["run_name"]
+            times[name] = entry["cpu_time"]
+            rates[name] = entry.get("flops")
+    return times, rates
+
+
+def main():
+    times, rates = medians(sys.argv[1])
+    rows = []
+
+    def row(what, value, bar, at_least):
+        if value is not None:
+            rows.append((what, value, bar, value >= bar if at_least else value <= bar, at_least))
+
+    def ratio(table, a, b):
+        return table[a] / table[b] if table.get(a) and table.get(b) else None
+
+    for k, bar in ((16, 4), (32, 4), (64, 4), (128, 1.6), (256, 1.3)):
+        row(f"dpbtrf / cholesky, k = {k}", ratio(times, f"dpbtrf/k:{k}", f"cholesky/k:{k}"), bar, True)
+    for k, bar in ((32, 0.30), (64, 0.45), (128, 0.60)):
+        row(f"cholesky / dgemm in flops, k = {k}", ratio(rates, f"cholesky/k:{k}", "dgemm"), bar, True)
+    for k in (32, 64, 128, 256):
+        row(f"selected inverse / cholesky, k = {k}", ratio(times, f"selected_inverse/k:{k}", f"cholesky/k:{k}"), 3, False)
+    for k, bar in ((32, 2), (64, 1.5)):
+        row(f"NLL + gradient / dpbtrf, k = {k}", ratio(times, f"nll_with_gradient/k:{k}/n:200000", f"dpbtrf/k:{k}"), bar, False)
+    ten_times = ratio(times, "nll_with_gradient/k:32/n:1000000", "nll_with_gradient/k:32/n:100000")
+    row("growth from n = 1e5 to 1e6, over 10", ten_times and ten_times / 10, 1.3, False)
+    evaluation = "nll_with_gradient/k:32/n:200000"
+    for lemma, name in ((0, "tolerance"), (1, "lemma")):
+        row(f"choosing by {name} / NLL + gradient, k = 32", ratio(times, f"choose_cut/k:32/lemma:{lemma}", evaluation), 1, False)
+    million = "nll_with_gradient_certified/k:32/n:1000000"
+    row("1e6 predictions with variance / NLL + gradient at n = 1e6", ratio(times, "predict_million", million), 1.5, False)
+
+    if len(sys.argv) > 2:
+        name = "nll_with_gradient/k:32/n:1000000"
+        subprocess.run([sys.argv[2], f"--benchmark_filter=^{name}$", "--benchmark_min_time=0.01"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        row("peak memory / 8 n (k+1), n = 1e6, k = 32", peak / (8 * 1e6 * 33), 2.5, False)
+
+    print(f"{'':58} {'ratio':>7}   bar")
+    for what, value, bar, passed, at_least in rows:
+        print(f"{what:58} {value:7.2f}   {'≥' if at_least else '≤'} {bar:<5g} {'' if passed else 'MISSED'}")
+    print(f"{sum(r[3] for r in rows)} of {len(rows)} bars passed")
+
+
+if __name__ == "__main__":
+    main()
