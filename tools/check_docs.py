@@ -6,6 +6,7 @@ Paths    every repository path in `backticks` and every relative link in README.
 Commands every ```sh block right after a line <!-- run --> in README.md and docs/**/*.md runs without error. The blocks
          of one document share a fresh folder in which `data` is the project's; BINARY_DIR is on PATH and ROOT names
          the project. Without BINARY_DIR commands are not run.
+C++      the ```cpp block of README.md stands, line by line, in tests/install/main.cpp, which a test builds and runs.
 """
 
 import os
@@ -65,6 +66,16 @@ def path_problems(document: Path, commands: set):
             yield line_of(text, match.start(1)), f"./dev {match.group(1)} is not a command"
 
 
+def cpp_problems(document: Path):
+    text = document.read_text(encoding="utf-8")
+    program = {line.strip() for line in (ROOT / "tests/install/main.cpp").read_text(encoding="utf-8").splitlines()}
+    for match in FENCE.finditer(text):
+        if match.group(2) == "cpp":
+            for line in match.group(3).splitlines():
+                if line.strip() and line.strip() not in program:
+                    yield line_of(text, match.start()), f"not in tests/install/main.cpp: {line.strip()}"
+
+
 def run_problems(document: Path, binaries: Path):
     text = document.read_text(encoding="utf-8")
     environment = dict(os.environ, ROOT=str(ROOT), PATH=f"{binaries}{os.pathsep}{os.environ['PATH']}")
@@ -85,7 +96,7 @@ def main() -> int:
     runnable = sorted(p for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")] if p.exists())
     failures = blocks = 0
     for document in [*runnable, ROOT / "CONTRIBUTING.md"]:
-        problems = list(path_problems(document, commands))
+        problems = [*path_problems(document, commands), *(cpp_problems(document) if document.name == "README.md" else ())]
         if binaries and document in runnable:
             blocks += len(RUN.findall(document.read_text(encoding="utf-8")))
             problems += run_problems(document, binaries)

@@ -316,7 +316,8 @@ def test_all_times_equal(f):
 
 
 def test_unsorted_missing_and_thinned_rows_are_counted(f):
-    f.write("m.csv", "t,y\n" + "".join(f"{(i * 7) % 50 + 0.25 * (i % 2)},{math.sin(i):.5f}\n" for i in range(50)) + "3,\n60,nan\n")
+    rows = [f"{(i * 7) % 50 + 0.25 * (i % 2)},{math.sin(i):.5f}\n" for i in range(50)]
+    f.write("m.csv", "t,y\n" + "".join(rows) + "3,\n60,nan\n")
     series = f.json("fit", "m.csv", "--thin", 0.9)["series"]
     require(series["rows"] == 52 and series["dropped"] == 2 and series["sorted"] is False, series)
     require(series["used"] == 50 - series["thinned"] and series["thinned"] > 0, series)

@@ -11,7 +11,7 @@ namespace {
 /// What lies beyond `far` may use this share of the target, through its bound; the rest is summed point by point.
 constexpr double kFarShare = 1.0 / 64;
 /// Rows looked at before all of them are: they guess the answer, the pass over all rows proves it.
-constexpr Index kSampleRows = 256;
+constexpr Index kSampleRows = 64;
 
 template <class Body>  // body(i, j): sampled row i and every j ≠ i with |xᵢ − xⱼ| ≤ far
 void for_sampled_pairs(const WeightedPoints& points, double far, Body body) {

@@ -73,6 +73,7 @@ int fit_series(const FitFlags& flags) {
       return announce(cost, progress, flags.common.quiet);
     };
     options.cancelled = Interrupt::requested;
+    options.threads = thread_count(flags.common);
     result = fit(input.series, options);
   }
   std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error

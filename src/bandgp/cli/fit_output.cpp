@@ -95,7 +95,7 @@ std::string fit_text(const FitResult& fit, const Input& input, const FitOptions&
   std::string text = field("Read", input_text(input)) + field("Fitted", parameters_text(fit, options));
   if (fit.certificate.positive_definite) {
     text += field("NLL", fmt::format("{:.10g}", fit.nll)) +
-            field("Exactness", certificate_text(fit.certificate)) +
+            field("Exactness", exactness_text(fit.certificate, fit.condition)) +
             field("Band", band_text(fit.bandwidth, fit.reach));
   }
   text += field("Effort", fmt::format("{} evaluations, {}", fit.evaluations, seconds_text(fit.seconds)));

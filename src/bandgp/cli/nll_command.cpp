@@ -65,7 +65,8 @@ std::string to_text(const EvaluationResult& result, const Input& input, const Mo
     gradient += fmt::format("{}{:<16} {:.8g}", i > 0 ? "\n" : "", "log_" + names[i], likelihood.gradient[i]);
   }
   return field("Read", input_text(input)) + field("NLL", fmt::format("{:.10g}", likelihood.nll)) +
-         field("Gradient", gradient) + field("Exactness", certificate_text(likelihood.certificate)) +
+         field("Gradient", gradient) +
+         field("Exactness", exactness_text(likelihood.certificate, likelihood.condition)) +
          field("Band", fmt::format("{}; {} an evaluation", band_text(likelihood.bandwidth, likelihood.reach),
                                    seconds_text(result.evaluation_seconds)));
 }
@@ -76,7 +77,7 @@ int nll(const NllFlags& flags) {
   const Cut cut = given_cut(flags.cut, model.kernel);
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
-  const EvaluationResult result = evaluate(*input.series, model, cut);
+  const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
 
   std::string message;
   if (result.failure) {

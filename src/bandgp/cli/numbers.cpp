@@ -79,7 +79,7 @@ std::map<std::string, double> assignments(const std::string& flag, const Text& t
           fmt::format("{}: no parameter {}; the kernel has {}", flag, quote(name), fmt::join(names, ", ")));
     }
     const bool may_be_zero = name == "noise" && flag == "--fix";  // known errors may be all there is
-    const std::string place = flag + " " + name;
+    const std::string place = fmt::format("{} {}", flag, name);
     const double number = may_be_zero ? finite_number(place, value) : positive_number(place, value);
     if (number < 0) refuse(fmt::format("{} is {}, must not be negative", place, number));
     if (!values.emplace(name, number).second) refuse(fmt::format("{}: {} is given twice", flag, name));

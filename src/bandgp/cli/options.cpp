@@ -71,7 +71,9 @@ void add_cut_flags(CLI::App& command, CutFlags& flags) {
 
 void add_common_flags(CLI::App& command, CommonFlags& flags) {
   command.add_option("--method", flags.method, "auto (default) or band")->type_name("NAME");
-  command.add_option("--threads", flags.threads, "number of threads (default: one for each processor)")
+  command
+      .add_option("--threads", flags.threads,
+                  "number of threads, of which up to two are used (default: one for each processor)")
       ->type_name("N");
   command.add_option("--seed", flags.seed, "seed of whatever is drawn at random")->type_name("N");
   command.add_flag("--json", flags.json, "print JSON");

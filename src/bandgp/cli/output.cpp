@@ -102,6 +102,13 @@ std::string certificate_text(const Certificate& certificate) {
       bound_text(certificate.variance_error));
 }
 
+std::string exactness_text(const Certificate& certificate, double condition) {
+  std::string text = certificate_text(certificate);
+  if (condition > 1e9)
+    text += fmt::format("\nrounding comes on top: the condition number is {:.1g} or more", condition);
+  return text;
+}
+
 std::string band_text(Index bandwidth, double reach) {
   std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
   if (reach > 0) text += fmt::format(", all within {:.4g}", reach);

@@ -29,6 +29,8 @@ void add_size(Json& result, const Series& series);
 std::string input_text(const Input& input);
 /// How exact the answer is, in one sentence.
 std::string certificate_text(const Certificate& certificate);
+/// The same with a word on rounding, which the certificate does not cover, where that may matter.
+std::string exactness_text(const Certificate& certificate, double condition);
 /// `12 neighbours a side (reach 3.4)`
 std::string band_text(Index bandwidth, double reach);
 std::string seconds_text(double seconds);

@@ -131,7 +131,7 @@ FitStatus to_fit_status(BfgsStatus status) {
 void explain_no_start(FitResult& result) {
   if (result.rejected_too_large > 0) {
     result.status = FitStatus::too_large;
-    result.message = "the band does not fit into memory at any starting point: thin the series";
+    result.message = "the band does not fit into memory at any starting point: thin the series (--thin)";
   } else {
     result.status = FitStatus::not_positive_definite;
     result.message = fmt::format("the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
@@ -175,7 +175,7 @@ void require_fittable(const Series& series, const FitOptions& options) {
     throw std::invalid_argument("a linear mean needs at least two different times");
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
-  if (*low == *high && options.mean != Mean::zero) {
+  if (*low == *high && (options.mean != Mean::zero || *low == 0)) {
     throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit", series.observations(),
                                             series.units.value_out(*low)));
   }
@@ -203,7 +203,14 @@ std::string_view status_name(FitStatus status) {
   return "stalled";
 }
 
-FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
+FitResult fit(const Table& table, const FitOptions& options) {
+  const SeriesOptions centred{.center = options.mean != Mean::zero};
+  return fit(std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)), options);
+}
+
+FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
+  FitOptions options = given;
+  if (options.tolerance) options.cut.tolerance = *options.tolerance;
   require_fittable(*series, options);
   FitResult result;
   result.series = series;
@@ -212,9 +219,9 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
   const Cut cut = to_internal(options.cut, units);
   const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix"), units);
   Optionals init = by_index(options.init, options.kernel, "init");
-  const std::vector<double> given = parameter_values({options.kernel, kUnset, options.mean});
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (!init[i] && std::isfinite(given[i])) init[i] = given[i];  // values in the kernel's text are starting values
+  const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
+  for (std::size_t i = 0; i < in_text.size(); ++i) {
+    if (!init[i] && std::isfinite(in_text[i])) init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   init = to_internal(init, units);
   const Parameters parameters(options.kernel, options.mean, fixed);
@@ -228,7 +235,7 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
   Candidate best;
   {
     const Series part = coarse ? part_of(*series, kCoarse) : Series{};
-    Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, number++);
+    Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, options.threads, number++);
     best = search(trainer, stage, options.kernel, options.mean, fixed, init);
   }
   result.model = bandgp::to_user(best.model, units);
@@ -245,13 +252,13 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
   };
   if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
     const Series part = part_of(*series, kMiddle);
-    Stage stage(part, options.mean, loose, max_bytes, number++);
+    Stage stage(part, options.mean, loose, max_bytes, options.threads, number++);
     rescale(kMiddle);
     const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
     if (std::isfinite(found.nll)) best = found;
   }
 
-  Stage stage(*series, options.mean, tight, max_bytes, number);
+  Stage stage(*series, options.mean, tight, max_bytes, options.threads, number);
   if (!affordable(stage, best.model, options, max_bytes, result)) {
     result.model = bandgp::to_user(best.model, units);
     result.nll = kUnset;
@@ -313,13 +320,14 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options) {
   return result;
 }
 
-Posterior FitResult::posterior() const {
-  return Posterior(series, model, std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0));
+Posterior FitResult::posterior(Index threads) const {
+  return Posterior(series, model, std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0, threads));
 }
 
-EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes) {
+EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes, Index threads) {
   require_valid(model, series);
-  Evaluator evaluator(series, model.mean, std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes));
+  Evaluator evaluator(series, model.mean, 
+                      std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes, threads));
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts

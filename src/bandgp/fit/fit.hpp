@@ -9,6 +9,7 @@
 
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/posterior.hpp"
+#include "bandgp/series/table.hpp"
 
 namespace bandgp {
 
@@ -43,7 +44,8 @@ struct CostEstimate {
 };
 
 struct FitOptions {
-  Kernel kernel = parse_kernel("se");     // values given in the text are starting values (user's units)
+  Kernel kernel = "se";                   // values given in the text are starting values (user's units)
+  std::optional<double> tolerance;        // nats of NLL: a shorthand for cut.tolerance
   Mean mean = Mean::constant;
   Cut cut;                                // reach in the user's units
   std::map<std::string, double> init;     // parameter name → starting value
@@ -52,6 +54,7 @@ struct FitOptions {
   bool coarse_to_fine = true;
   bool standard_errors = true;
   double max_bytes = 0;                   // of the band; 0: 60 % of the machine's memory
+  Index threads = 1;                      // 2 use two; results do not depend on it
   std::function<void(const TraceEntry&)> progress;
   std::function<bool(const CostEstimate&)> accept_cost;  // asked when an evaluation costs more than ~10 s; false cancels
   std::function<bool()> cancelled;                       // asked before every evaluation
@@ -78,12 +81,16 @@ struct FitResult {
 
   bool certified() const { return certificate.holds(); }
   /// The posterior at the fitted parameters (built anew at every call).
-  Posterior posterior() const;
+  Posterior posterior(Index threads = 1) const;
+  /// Mean and variances at these times; posterior() is the way to ask more than once.
+  Prediction predict(std::span<const double> times) const { return posterior().predict(times); }
 };
 
 /// Throws std::invalid_argument for a mistake in the options (unknown parameter name, value not positive, all values
 /// equal).  The series must have been made with center = (mean != zero).
 FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options);
+/// The same for a table as it was read: makes the series first.
+FitResult fit(const Table& table, const FitOptions& options);
 
 /// One evaluation at given parameters (user's units): the NLL, its gradient and the certificate, in the user's units.
 struct EvaluationResult {
@@ -91,6 +98,7 @@ struct EvaluationResult {
   Likelihood likelihood;            // nll, gradient, certificate in the user's units
   double evaluation_seconds = 0;    // a second evaluation, memory being there
 };
-EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0);
+EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0,
+                          Index threads = 1);
 
 }  // namespace bandgp

@@ -9,8 +9,9 @@
 namespace bandgp {
 namespace {
 
-std::unique_ptr<BandRepresentation> make_band(const Cut& cut, double max_bytes, BandRepresentation*& handle) {
-  auto band = std::make_unique<BandRepresentation>(cut, max_bytes);
+std::unique_ptr<BandRepresentation> make_band(const Cut& cut, double max_bytes, Index threads,
+                                              BandRepresentation*& handle) {
+  auto band = std::make_unique<BandRepresentation>(cut, max_bytes, threads);
   handle = band.get();
   return band;
 }
@@ -32,8 +33,8 @@ struct Box {
 
 }  // namespace
 
-Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, int number)
-    : band_(nullptr), evaluator_(series, mean, make_band(cut, max_bytes, band_)), number_(number) {}
+Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
+    : band_(nullptr), evaluator_(series, mean, make_band(cut, max_bytes, threads, band_)), number_(number) {}
 
 Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
 

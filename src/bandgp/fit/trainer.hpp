@@ -20,7 +20,7 @@ struct Candidate {
 /// A series (all of it or a part) with its evaluator.
 class Stage {
  public:
-  Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, int number);
+  Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number);
   const Series& series() const { return evaluator_.series(); }
   Evaluator& evaluator() { return evaluator_; }
   BandRepresentation& band() { return *band_; }

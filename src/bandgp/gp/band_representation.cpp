@@ -124,50 +124,66 @@ std::optional<Failure> BandRepresentation::factor(const Kernel& kernel, const Ob
   choose(kernel, points, q_bound);
   if (auto failure = too_large(envelope_, 3)) return failure;
   matrix_.shape(envelope_);
-  for (PanelRange chunk = chunk_from(0); chunk.begin < envelope_.panels(); chunk = chunk_from(chunk.end)) {
-    fill(chunk);
-    if (const auto bad = factorize(matrix_, chunk)) return Failure{Failure::Kind::not_positive_definite, bad->row};
-    solve_lower(matrix_, chunk, b);
+  PanelRange chunk = chunk_from(0);
+  fill(chunk);
+  while (chunk.begin < chunk.end) {
+    task_ = chunk_from(chunk.end);
+    worker_.start([this] { fill(task_); });
+    const auto bad = factorize(matrix_, chunk);
+    if (!bad) solve_lower(matrix_, chunk, b);
+    worker_.wait();
+    if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
+    chunk = task_;
   }
   return std::nullopt;
 }
 
 void BandRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  const TileKernels& tiles = tile_kernels();
-  const double* x = points_->time();
-  const auto& terms = kernel_->terms;
   std::fill(out.begin(), out.end(), 0.0);
-  double trace = 0;  // Σ (Zᵢᵢ − αᵢ²)
-  alignas(64) double weights[kBlock];
+  alpha_ = column;
+  noise_slope_ = noise_slope;
+  sums_ = out;
+  trace_ = 0;
   inversion_.start(matrix_, matrix_);
-  for (Index end = envelope_.panels(); end > 0;) {
-    const Index size = chunk_from(0).end;
+  const Index size = chunk_from(0).end;
+  for (Index end = envelope_.panels(); end > 0; end -= size) {
     const PanelRange chunk{std::max<Index>(0, end - size), end};
     solve_upper(matrix_, chunk, {column, 1, 0});  // α, before the inverse takes the factor's place
     inversion_.run(chunk);
-    for (Index j = chunk.begin; j < chunk.end; ++j) {
-      for (Index i = j; i <= envelope_.last_panel(j); ++i) {
-        tiles.weights(matrix_.column(i, kPanel * j), column + kPanel * i, column + kPanel * j, kPanel * j,
-                      envelope_.row_first() + kPanel * i, i == j, weights);
-        for (std::size_t t = 0; t < terms.size(); ++t) {
-          tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel, 1 / terms[t].lengthscale,
-                                                 weights, out.data() + 2 * t);
-        }
-      }
-      const double* diagonal = matrix_.column(j, kPanel * j);
-      for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
-        const double alpha = column[kPanel * j + r];
-        const double w = diagonal[(kPanel + 1) * r] - alpha * alpha;
-        trace += w;
-        out[2 * terms.size()] += 0.5 * w * noise_slope[kPanel * j + r];
+    worker_.wait();
+    task_ = chunk;
+    worker_.start([this] { contract(task_); });
+  }
+  worker_.wait();
+  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its slope is 0.
+  const auto& terms = kernel_->terms;
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace_);
+    out[2 * t + 1] *= terms[t].variance;
+  }
+}
+
+void BandRepresentation::contract(PanelRange range) {
+  const TileKernels& tiles = tile_kernels();
+  const double* x = points_->time();
+  const auto& terms = kernel_->terms;
+  alignas(64) double weights[kBlock];
+  for (Index j = range.begin; j < range.end; ++j) {
+    for (Index i = j; i <= envelope_.last_panel(j); ++i) {
+      tiles.weights(matrix_.column(i, kPanel * j), alpha_ + kPanel * i, alpha_ + kPanel * j, kPanel * j,
+                    envelope_.row_first() + kPanel * i, i == j, weights);
+      for (std::size_t t = 0; t < terms.size(); ++t) {
+        tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel, 1 / terms[t].lengthscale,
+                                               weights, sums_.data() + 2 * t);
       }
     }
-    end = chunk.begin;
-  }
-  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its slope is 0.
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace);
-    out[2 * t + 1] *= terms[t].variance;
+    const double* diagonal = matrix_.column(j, kPanel * j);
+    for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
+      const double alpha = alpha_[kPanel * j + r];
+      const double w = diagonal[(kPanel + 1) * r] - alpha * alpha;
+      trace_ += w;
+      sums_[2 * terms.size()] += 0.5 * w * noise_slope_[kPanel * j + r];
+    }
   }
 }
 
@@ -223,12 +239,9 @@ void BandRepresentation::fill_cross(std::span<const double> x, const Group& grou
   for (Index i = points_->size(); i < i1; ++i) std::fill_n(cross + kPanel * (i - i0), kPanel, 0.0);
 }
 
-std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                                   double* variance) {
+void BandRepresentation::project(std::span<const double> x, const std::vector<Group>& groups, RightHandSides solved,
+                                 double* projection) const {
   const auto count = static_cast<Index>(x.size());
-  std::fill_n(projection, solved.columns * count, 0.0);
-  if (variance != nullptr) std::fill_n(variance, count, kernel_->variance());
-  const std::vector<Group> groups = group(x);
   AlignedBuffer cross;
   for (const Group& g : groups) {
     cross.reserve(kBlock * (g.last - g.first));
@@ -243,7 +256,23 @@ std::optional<Failure> BandRepresentation::predict(std::span<const double> x, Ri
       for (Index t = g.begin; t < g.end; ++t) projection[c * count + t] = sum[t - g.begin];
     }
   }
-  return variance == nullptr || groups.empty() ? std::nullopt : predict_variance(x, groups, variance);
+}
+
+std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved, double* projection,
+                                                   double* variance) {
+  const auto count = static_cast<Index>(x.size());
+  std::fill_n(projection, solved.columns * count, 0.0);
+  if (variance != nullptr) std::fill_n(variance, count, kernel_->variance());
+  const std::vector<Group> groups = group(x);
+  worker_.start([&] { project(x, groups, solved, projection); });
+  struct Leave {
+    Worker& worker;
+    ~Leave() { worker.finish(); }
+  } const leave{worker_};  // the task refers to what lives here, and an allocation below may throw
+  std::optional<Failure> failure;
+  if (variance != nullptr && !groups.empty()) failure = predict_variance(x, groups, variance);
+  worker_.wait();
+  return failure;
 }
 
 /// k*ᵀZk* needs Z for all pairs of points within reach of x*, up to 2R apart: the inverse on a wider envelope, where

@@ -3,6 +3,7 @@
 #pragma once
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/selected_inverse.hpp"
+#include "bandgp/base/worker.hpp"
 #include "bandgp/bandwidth/choose.hpp"
 #include "bandgp/gp/representation.hpp"
 
@@ -30,8 +31,10 @@ double default_max_bytes();
 
 class BandRepresentation final : public Representation {
  public:
-  BandRepresentation(const Cut& cut, double max_bytes)
-      : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()) {}
+  /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first factors and
+  /// inverts; more are not used.  Results are the same bit for bit.
+  BandRepresentation(const Cut& cut, double max_bytes, Index threads = 1)
+      : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()), worker_(threads > 1) {}
 
   /// Later factorisations use this cut; rule `envelope` keeps whatever the last one kept.
   void set_cut(const Cut& cut) { cut_ = cut; }
@@ -56,6 +59,8 @@ class BandRepresentation final : public Representation {
   void choose(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> too_large(const Envelope& envelope, double evaluations) const;
   void fill(PanelRange range);
+  /// Adds the block columns of `range` to the gradient's sums.
+  void contract(PanelRange range);
   PanelRange chunk_from(Index begin) const;
   /// Up to 8 test points [begin, end) whose windows start in the same panel: they see panels [first, last).
   struct Group {
@@ -64,6 +69,8 @@ class BandRepresentation final : public Representation {
   std::vector<Group> group(std::span<const double> x) const;
   /// k(x*_t − xᵢ) for a group: cross[8(i − 8·first) + t].
   void fill_cross(std::span<const double> x, const Group& group, double* cross) const;
+  void project(std::span<const double> x, const std::vector<Group>& groups, RightHandSides solved,
+               double* projection) const;
   std::optional<Failure> predict_variance(std::span<const double> x, const std::vector<Group>& groups, double* variance);
   /// Moves a window to the points within the prediction's reach of x; x must not decrease from call to call.
   void advance(IndexRange& rows, double x) const;
@@ -76,6 +83,13 @@ class BandRepresentation final : public Representation {
   Envelope envelope_;
   PanelBand matrix_;
   SelectedInverse inversion_;
+  Worker worker_;
+  PanelRange task_{};  // what the worker was asked to fill or contract
+  // The gradient under way: α, ∂d/∂σₙ², Σ w ρ and Σ w (−rρ') of every term, Σ ½ w ∂d; and Σ wᵢᵢ, w = Z − ααᵀ.
+  const double* alpha_ = nullptr;
+  const double* noise_slope_ = nullptr;
+  std::span<double> sums_;
+  double trace_ = 0;
   UpperBound rho_ = UpperBound::infinite();
   double reach_ = 0;
   // Prediction: entries of K*f beyond this distance are left out; ε bounds ‖D^{−½}e‖₂ of them.

@@ -3,9 +3,8 @@
 #pragma once
 #include <istream>
 #include <string>
-#include <vector>
 
-#include "bandgp/base/index.hpp"
+#include "bandgp/series/table.hpp"
 
 namespace bandgp {
 
@@ -13,13 +12,6 @@ struct CsvOptions {
   std::string x = {}, y = {}, yerr = {};  // by name or 1-based number; empty: the first, the second, none
   double step = 0;                        // > 0: there is no time column, times are 0, step, 2·step, …
   bool skip_bad = false;                  // drop malformed lines and count them instead of refusing
-};
-
-struct Table {
-  std::vector<double> time, value;    // a missing value is NaN
-  std::vector<double> variance;       // yerr²; empty when there is no yerr column
-  std::string time_name, value_name;  // from the header, empty without one
-  Index bad_lines = 0;                // malformed lines dropped (skip_bad)
 };
 
 /// Reads a file, or standard input for "-".  Empty cells, NA, NaN, inf and - are missing values (NaN).

@@ -65,6 +65,7 @@ class Fields {
     if (at(key).is_null()) return {};
     const Fields fields = object(key);
     std::vector<double> values;
+    values.reserve(names.size());
     for (const std::string& parameter : names)
       values.push_back(fields.finite_or(prefix + parameter, std::numeric_limits<double>::quiet_NaN()));
     return values;

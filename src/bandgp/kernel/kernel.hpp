@@ -23,6 +23,11 @@ struct Term {
 struct Kernel {
   std::vector<Term> terms;
 
+  Kernel() = default;
+  Kernel(std::vector<Term> sum) : terms(std::move(sum)) {}  // NOLINT implicit
+  /// The text form: `"se + se"` can stand wherever a kernel is wanted.  Throws as parse_kernel does.
+  Kernel(const char* text);  // NOLINT implicit
+
   /// k(0) = Σ variance: the prior variance of the latent curve.
   double variance() const;
   /// k(τ), one lag at a time; the fast paths are in tiles.hpp.

@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <numbers>
 #include <string_view>
@@ -126,7 +127,17 @@ struct Wendland4 {
   }
 };
 
-using AnyShape = std::variant<Se, Matern12, Matern32, Matern52, Wendland2, Wendland4>;
+template <class S>
+concept Shape = requires(double r) {
+  { S::name } -> std::convertible_to<std::string_view>;
+  { S::support } -> std::convertible_to<double>;
+  { S::at(r) } -> std::same_as<ShapeValue<double>>;
+  { S::tail(r) } -> std::same_as<UpperBound>;
+};
+template <Shape... S>
+using AnyOf = std::variant<S...>;
+
+using AnyShape = AnyOf<Se, Matern12, Matern32, Matern52, Wendland2, Wendland4>;
 inline constexpr std::size_t kShapes = std::variant_size_v<AnyShape>;
 
 inline std::string_view shape_name(const AnyShape& shape) {

@@ -146,6 +146,8 @@ std::string shortest(double value) {
 
 }  // namespace
 
+Kernel::Kernel(const char* text) : Kernel(parse_kernel(text)) {}
+
 Kernel parse_kernel(std::string_view text) { return Parser(text).kernel(); }
 
 std::string to_text(const Kernel& kernel) {

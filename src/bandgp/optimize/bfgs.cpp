@@ -27,6 +27,7 @@ class Minimizer {
     if (const auto stop = evaluate(x_, value_, gradient_)) return finish(*stop);
     if (!std::isfinite(value_)) return finish(BfgsStatus::stalled);
     bool restarted = false;
+    int idle = 0;  // iterations in a row that changed the value by no more than its rounding
     while (true) {
       if (!choose_direction()) return finish(BfgsStatus::converged);  // every variable is held by its bound
       const double slope = dot(gradient_, direction_);
@@ -44,6 +45,8 @@ class Minimizer {
         continue;
       }
       restarted = restarted && before - value_ < 1e-6 * std::max(1.0, std::abs(value_));
+      idle = before - value_ <= 1e-10 * std::max(1.0, std::abs(value_)) ? idle + 1 : 0;
+      if (idle == 2) return finish(BfgsStatus::converged);
     }
   }
 
@@ -61,6 +64,7 @@ class Minimizer {
     if (options_.cancelled && options_.cancelled()) return BfgsStatus::cancelled;
     if (evaluations_ >= options_.max_evaluations) return BfgsStatus::out_of_evaluations;
     value = f_(x, gradient);
+    if (!std::isfinite(dot(gradient, gradient))) value = std::numeric_limits<double>::infinity();
     ++evaluations_;
     if (!std::isfinite(value)) ++rejected_;
     return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace bandgp {
 
-/// Returns f(x) and writes the gradient; +∞ rejects x (the gradient is then not read).
+/// Returns f(x) and writes the gradient; +∞ rejects x (the gradient is then not read), as does NaN in either.
 using Objective = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
 struct BfgsOptions {

@@ -13,7 +13,7 @@ bool processor_has(Isa isa) {
 #ifdef BANDGP_ONLY_BASE
   return isa == Isa::base;
 #else
-  // Explicit questions: compiler-made clones picked the wrong copy on some processors (docs/decisions/001).
+  // Explicit questions: compiler-made clones picked the wrong copy on some processors (docs/decisions/001-instruction-sets.md).
   switch (isa) {
     case Isa::base:
       return true;

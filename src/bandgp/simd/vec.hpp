@@ -10,7 +10,13 @@
 #define BANDGP_CAT(a, b) BANDGP_CAT_(a, b)
 #define BANDGP_ISA_NAMESPACE BANDGP_CAT(isa_, BANDGP_ISA)
 #define BANDGP_INLINE __attribute__((always_inline)) inline
+// Tiles live in registers only when the loops over them are unrolled; the portable fallback has no such registers, and
+// unrolled scalars only make compilers (clang with sanitizers: minutes) and code slow.
+#if HWY_MAX_BYTES >= 32
 #define BANDGP_UNROLL _Pragma("GCC unroll 16")
+#else
+#define BANDGP_UNROLL
+#endif
 
 namespace bandgp::BANDGP_ISA_NAMESPACE {
 
@@ -115,8 +121,8 @@ BANDGP_INLINE Column where_ge(const Column& key, double bound, const Column& val
 }
 /// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.
 /// a = j ln 2 + r, e^a = 2^j (1 + r q(r)) with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev nodes of
-/// |r| ≤ ½ ln 2 (error 1e-17).  Half the operations of Highway's Exp, which also serves positive and denormal results:
-/// 14 → 6 ns for eight (docs/decisions/001).
+/// |r| ≤ ½ ln 2 (error 1e-17).  Highway's own Exp also serves positive and denormal results; a covariance costs 6.7 ns
+/// for eight entries instead of 8.8 without that (docs/decisions/001-instruction-sets.md).
 BANDGP_INLINE Column exp(const Column& a) {
   Column result;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
