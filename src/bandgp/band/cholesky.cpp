@@ -2,6 +2,7 @@
 #include "bandgp/band/cholesky.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numbers>
 
@@ -10,6 +11,7 @@
 namespace bandgp {
 
 std::optional<NotPositiveDefinite> factorize(PanelBand& matrix, PanelRange range) {
+  assert(range.begin % 2 == 0);
   const auto factor = simd::panel_kernels().factor;
   const simd::Panels panels = matrix.panels();
   for (Index p = range.begin; p < range.end; p += 2) {

@@ -117,14 +117,18 @@ Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double t
   return {cut.reach(), envelope.bandwidth(), sum};
 }
 
-Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope) {
+Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope,
+                   std::vector<double>& scratch) {
   const std::span<const double> x(points.x, static_cast<std::size_t>(points.n));
   const TailBound tail(kernel, points);
   const double far = tail.reach_for(kFarShare * target);
   const UpperBound beyond = tail(far);
   envelope.keep_reach(x, far);
   const Index widest = envelope.bandwidth();  // |i−j| > widest implies farther than `far`
-  std::vector<double> worst(static_cast<std::size_t>(widest) + 2), row(worst.size());
+  const std::size_t size = static_cast<std::size_t>(widest) + 2;
+  scratch.assign(2 * size, 0.0);
+  const std::span<double> worst(scratch.data(), size);  // worst[k]: largest sampled row sum of what k leaves out
+  const std::span<double> row(scratch.data() + size, size);
   Index current = 0;
   const auto finish_row = [&] {
     double sum = 0;
@@ -148,6 +152,7 @@ Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double ta
 }
 
 UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope, double negligible) {
+  if (envelope.first(envelope.size() - 1) == 0) return UpperBound::exactly(0);  // nothing is left out
   const TailBound tail(kernel, points);
   const double far = tail.reach_for(negligible);
   EnvelopeCut cut(envelope);

@@ -15,8 +15,13 @@ struct Choice {
 /// Smallest reach (to 0.5 %) with every row sum at most `target`; `envelope` is set to it.
 Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope);
 
-/// Smallest k with every row sum below `target`; `envelope` is set to it.
-Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope);
+/// Smallest k with every row sum below `target`; `envelope` is set to it.  `scratch` is memory to be used again.
+Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope,
+                   std::vector<double>& scratch);
+inline Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope) {
+  std::vector<double> scratch;
+  return choose_band(kernel, points, target, envelope, scratch);
+}
 
 /// The row sums of a given envelope; infinite when they exceed 1, where no certificate exists.
 UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope, double negligible);

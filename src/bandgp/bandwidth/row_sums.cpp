@@ -2,6 +2,7 @@
 #include "bandgp/bandwidth/row_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bandgp/kernel/tiles.hpp"
@@ -10,6 +11,9 @@ namespace bandgp {
 namespace {
 
 constexpr Index kRows = 8;  // of a tile
+/// Scaled lags are rounded three times; taken this much shorter they are never longer than the truth, and a decreasing
+/// shape is never smaller.  (Near the edge of a Wendland function no number of ulps would do.)
+constexpr double kShorter = 1 - 1e-15;
 
 /// The heaviest closed window of length `width`: max Σ weight over points with x ≤ start + width.
 double heaviest_window(const WeightedPoints& points, double width) {
@@ -50,11 +54,10 @@ UpperBound TailBound::operator()(double reach) const {
     std::visit(
         [&](auto shape) {
           using Shape = decltype(shape);
-          const double r = reach / term.lengthscale;
-          if (r >= Shape::support) return;
-          // r carries half an ulp, which the exponent of ρ magnifies by at most r²: allowed for in `ulps`.
-          const UpperBound value = UpperBound::of(Shape::at(r).value, 16 + 4 * r * r);
-          const UpperBound area = UpperBound::of(term.lengthscale / cell_) * Shape::tail(r * (1 - 1e-15));
+          if (reach >= Shape::support * term.lengthscale) return;
+          const double r = kShorter * reach / term.lengthscale;
+          const UpperBound value = UpperBound::of(Shape::at(r).value, 16 + 4 * r * r);  // the exponent's own rounding
+          const UpperBound area = UpperBound::of(term.lengthscale / cell_) * Shape::tail(r);
           sum = sum + UpperBound::of(term.variance) * (value + area);
         },
         term.shape);
@@ -63,6 +66,7 @@ UpperBound TailBound::operator()(double reach) const {
 }
 
 double TailBound::reach_for(double target) const {
+  if (std::isfinite(kernel_.support())) return std::min(span_, kernel_.support());  // beyond it there is nothing at all
   if ((*this)(0).value() <= target) return 0;
   double low = 0, high = std::min(span_, 8 * shortest_lengthscale(kernel_));
   while ((*this)(high).value() > target) {  // ends at the span, where nothing is left out
@@ -98,7 +102,7 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
         const auto add = [&](Index from, Index to) {
           if (from >= to) return;
           tiles.tail[term.shape.index()](points.x + i0, points.x + from, from, to - from, term.variance,
-                                         1 / term.lengthscale, points.weight + from, {first, last}, sums);
+                                         kShorter / term.lengthscale, points.weight + from, {first, last}, sums);
         };
         add(left, left_end);
         add(right_begin, right);
@@ -112,7 +116,7 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
       if (!cut.widen()) return UpperBound::infinite();
     }
   }
-  // Summation adds one rounding a term; exp, variance and weights a few more; r²/2 ≤ 708 magnifies the lag's half ulp.
+  // Summation adds one rounding a term; exp, variance and weights a few more; the exponent r²/2 ≤ 708 magnifies its own.
   const double ulps = static_cast<double>(most_terms) * static_cast<double>(kernel.terms.size()) + 3000;
   return (largest == 0 ? UpperBound::exactly(0) : UpperBound::of(largest, ulps)) + beyond;
 }

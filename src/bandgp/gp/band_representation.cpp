@@ -42,7 +42,7 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   reach_ = 0;
   switch (cut_.rule) {
     case Cut::Rule::tolerance: {
-      const Choice choice = cut_.index_band ? choose_band(kernel, weighted_, target, envelope_)
+      const Choice choice = cut_.index_band ? choose_band(kernel, weighted_, target, envelope_, choice_scratch_)
                                             : choose_reach(kernel, weighted_, target, envelope_);
       rho_ = choice.row_sum;
       reach_ = choice.reach;
@@ -55,7 +55,7 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
       index_band(theorem_bandwidth(kernel, noise, gap, n).value_or(n - 1));
       break;
     case Cut::Rule::lemma:
-      rho_ = choose_band(kernel, weighted_, 1.0, envelope_).row_sum;
+      rho_ = choose_band(kernel, weighted_, 1.0, envelope_, choice_scratch_).row_sum;
       break;
     case Cut::Rule::bandwidth:
       index_band(cut_.bandwidth);

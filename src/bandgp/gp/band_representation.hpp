@@ -81,6 +81,7 @@ class BandRepresentation final : public Representation {
   const Observations* points_ = nullptr;
   WeightedPoints weighted_{};
   Envelope envelope_;
+  std::vector<double> choice_scratch_;
   PanelBand matrix_;
   SelectedInverse inversion_;
   Worker worker_;

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -110,10 +111,12 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   const double square = series_->units.value_unit * series_->units.value_unit;
   std::vector<double> result(m * m);
   for (std::size_t s = 0; s < m; ++s) {
-    for (std::size_t t = 0; t < m; ++t) {
+    for (std::size_t t = 0; t <= s; ++t) {
       const double u = residual(0, s), v = residual(1, s);
       const double extra = (u * c[0] + v * c[2]) * residual(0, t) + (u * c[1] + v * c[3]) * residual(1, t);
-      result[tests.order[s] * m + tests.order[t]] = square * (0.5 * (sorted[s * m + t] + sorted[t * m + s]) + extra);
+      const double covariance = square * (0.5 * (sorted[s * m + t] + sorted[t * m + s]) + extra);
+      result[tests.order[s] * m + tests.order[t]] = covariance;
+      result[tests.order[t] * m + tests.order[s]] = covariance;
     }
   }
   return result;
@@ -127,7 +130,9 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
   const auto m = static_cast<Eigen::Index>(times.size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(Eigen::Map<const RowMajor>(covariance.data(), m, m));
-  const Eigen::VectorXd root = ldlt.vectorD().cwiseMax(0.0).cwiseSqrt();
+  const Eigen::VectorXd pivots = ldlt.vectorD();
+  const double rounding = static_cast<double>(m) * std::numeric_limits<double>::epsilon() * pivots.cwiseAbs().maxCoeff();
+  const Eigen::VectorXd root = (pivots.array() > rounding).select(pivots, 0.0).cwiseSqrt();
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
   std::vector<double> draws(static_cast<std::size_t>(count * m));
