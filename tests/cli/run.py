@@ -148,7 +148,7 @@ def test_nll_is_the_dense_one(f):
     require(abs(result["nll"] - truth) <= result["certificate"]["nll_error"] + 1e-9, (result, truth))
     whole = f.json("nll", "data.csv", *AT, "--mean", "zero", "--bandwidth", 59)
     require(abs(whole["nll"] - truth) < 1e-9 * abs(truth), (whole, truth))
-    require(whole["certificate"]["nll_error"] <= 0.01 and whole["bandwidth"] == 59, whole)
+    require(whole["certificate"]["nll_error"] == 0 and whole["bandwidth"] == 59, whole)
 
 
 def test_nll_gradient_is_its_slope(f):

@@ -18,7 +18,8 @@ class UpperBound {
     constexpr double u = std::numeric_limits<double>::epsilon();
     return outward(computed * (1 + ulps * u) + ulps * std::numeric_limits<double>::denorm_min());
   }
-  static UpperBound exactly(double value) { return of(value, 0); }
+  /// A number that is itself the bound: exact, or a bound that was written down before.
+  static UpperBound exactly(double value) { return value >= 0 ? UpperBound(value) : infinite(); }
   static UpperBound infinite() { return UpperBound(std::numeric_limits<double>::infinity()); }
 
   double value() const { return value_; }

@@ -25,6 +25,8 @@ constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
 constexpr double kLooseTolerance = 0.1, kTightTolerance = 1e-5;
 /// An evaluation longer than this is announced before it is spent.
 constexpr double kLongSeconds = 10;
+/// After a cancellation the best so far is still evaluated on all the data, if that takes no longer than this.
+constexpr double kParting = 1;
 /// A band this wide is what --thin is recommended to bring about.
 constexpr double kThinnedBandwidth = 200;
 
@@ -86,7 +88,8 @@ Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean
       if (fixed[i]) set_parameter(model, i, *fixed[i]);
     }
   }
-  return trainer.best_of(stage, parameters, std::move(starts), terms == 1 ? 2 : 3);
+  return terms == 1 ? trainer.best_of(stage, parameters, std::move(starts), 2, 0)
+                    : trainer.best_of(stage, parameters, std::move(starts), 3, 12);
 }
 
 Cut with_tolerance(Cut cut, double tolerance) {
@@ -128,10 +131,14 @@ FitStatus to_fit_status(BfgsStatus status) {
 }
 
 /// The search never found a usable θ: because of memory, or because the fixed band is too narrow everywhere.
-void explain_no_start(FitResult& result) {
-  if (result.rejected_too_large > 0) {
+void explain_no_start(FitResult& result, const Trainer& trainer, double max_bytes) {
+  if (trainer.cancelled()) {
+    result.status = FitStatus::cancelled;
+    result.message = "cancelled before any parameters were tried";
+  } else if (result.rejected_too_large > 0) {
     result.status = FitStatus::too_large;
-    result.message = "the band does not fit into memory at any starting point: thin the series (--thin)";
+    result.message = fmt::format("the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: --thin the series",
+                                 trainer.smallest_refused() / 1e9, max_bytes / 1e9);
   } else {
     result.status = FitStatus::not_positive_definite;
     result.message = fmt::format("the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
@@ -155,6 +162,13 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
         cost.bandwidth, points.size(), cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin, kThinnedBandwidth);
     return false;
   }
+  const bool cancelled = options.cancelled && options.cancelled();
+  if (cancelled && cost.seconds > kParting) {
+    result.status = FitStatus::cancelled;
+    result.message = fmt::format("cancelled during the search; an evaluation on all {} points would take about {:.0f} s more",
+                                 points.size(), cost.seconds);
+    return false;
+  }
   if (cost.seconds > kLongSeconds && options.accept_cost && !options.accept_cost(estimate)) {
     result.status = FitStatus::cancelled;
     result.message = "stopped before an expensive stage";
@@ -173,6 +187,15 @@ void require_fittable(const Series& series, const FitOptions& options) {
   }
   if (options.mean == Mean::linear && series.size() < 2) {
     throw std::invalid_argument("a linear mean needs at least two different times");
+  }
+  const double unit = series.units.value_unit;
+  if (!std::isnormal(unit * unit)) {
+    throw std::invalid_argument(fmt::format("values of size {} have no variance in double precision: rescale them", unit));
+  }
+  const auto fixed_noise = options.fix.find("noise");
+  const bool all_known = !series.variance.empty() && std::ranges::min(series.variance) > 0;
+  if (fixed_noise != options.fix.end() && fixed_noise->second == 0 && !all_known) {
+    throw std::invalid_argument("noise fixed at 0 needs a known positive error for every point");
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
   if (*low == *high && (options.mean != Mean::zero || *low == 0)) {
@@ -217,8 +240,8 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
   const Units& units = series->units;
   const double max_bytes = options.max_bytes > 0 ? options.max_bytes : default_max_bytes();
   const Cut cut = to_internal(options.cut, units);
-  const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix"), units);
-  Optionals init = by_index(options.init, options.kernel, "init");
+  const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix", true), units);
+  Optionals init = by_index(options.init, options.kernel, "init", false);
   const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
   for (std::size_t i = 0; i < in_text.size(); ++i) {
     if (!init[i] && std::isfinite(in_text[i])) init[i] = in_text[i];  // values in the kernel's text are starting values
@@ -241,7 +264,7 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
   result.model = bandgp::to_user(best.model, units);
   result.cut = with_tolerance(options.cut, tight.tolerance);
   if (!std::isfinite(best.nll)) {
-    explain_no_start(result);
+    explain_no_start(result, trainer, max_bytes);
     result.seconds = trainer.seconds();
     return result;
   }
@@ -276,7 +299,7 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
     return std::isfinite(trainer.evaluate(stage, model, true, likelihood));
   };
   if (!evaluate_at(found.model)) {
-    explain_no_start(result);
+    explain_no_start(result, trainer, max_bytes);
     result.model = bandgp::to_user(found.model, units);
     result.seconds = trainer.seconds();
     return result;
@@ -303,6 +326,7 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
       }
     }
   }
+  if (trainer.cancelled()) result.status = FitStatus::cancelled;
   result.model = bandgp::to_user(found.model, units);
   result.standard_errors = parameters.spread(errors);
   const std::vector<double> values = parameter_values(result.model);

@@ -30,7 +30,7 @@ void set_parameter(Model& model, std::size_t index, double value) {
 }
 
 std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
-                                            std::string_view option) {
+                                            std::string_view option, bool noise_may_vanish) {
   const std::vector<std::string> names = parameter_names(kernel);
   std::vector<std::optional<double>> values(names.size());
   for (const auto& [name, value] : named) {
@@ -38,8 +38,7 @@ std::vector<std::optional<double>> by_index(const std::map<std::string, double>&
     if (at == names.end()) {
       throw std::invalid_argument(fmt::format("{}: no parameter \"{}\"; there are {}", option, name, fmt::join(names, ", ")));
     }
-    const bool noise = name == "noise";
-    if (!std::isfinite(value) || value < 0 || (value == 0 && !noise)) {
+    if (!std::isfinite(value) || value < 0 || (value == 0 && !(noise_may_vanish && name == "noise"))) {
       throw std::invalid_argument(fmt::format("{}: {} must be positive, not {}", option, name, value));
     }
     values[static_cast<std::size_t>(at - names.begin())] = value;

@@ -33,8 +33,9 @@ class Parameters {
 std::vector<double> parameter_values(const Model& model);
 void set_parameter(Model& model, std::size_t index, double value);
 
-/// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not positive.
+/// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not positive (a
+/// noise of 0 is allowed where `noise_may_vanish`).
 std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
-                                            std::string_view option);
+                                            std::string_view option, bool noise_may_vanish);
 
 }  // namespace bandgp

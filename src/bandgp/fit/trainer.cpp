@@ -47,7 +47,9 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
   double nll = out.nll;
   if (failure) {
     nll = std::numeric_limits<double>::infinity();
-    ++(failure->kind == Failure::Kind::too_large ? result_.rejected_too_large : result_.rejected_not_positive_definite);
+    const bool too_large = failure->kind == Failure::Kind::too_large;
+    ++(too_large ? result_.rejected_too_large : result_.rejected_not_positive_definite);
+    if (too_large) smallest_refused_ = std::min(smallest_refused_, failure->bytes);
   } else if (!std::isfinite(nll)) {
     nll = std::numeric_limits<double>::infinity();
   }
@@ -94,23 +96,35 @@ std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& para
   return inside;
 }
 
-Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries) {
+Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries,
+                           int head_start) {
+  constexpr double kStepTolerance = 1e-4;
   std::vector<Candidate> candidates;
   Likelihood likelihood;
   for (const Model& model : starts) {
-    if (cancelled() && !candidates.empty()) break;
-    const Model start = parameters.model(parameters.free_logs(model));  // fixed values in place
-    candidates.push_back({start, starts.size() > 1 ? evaluate(stage, start, false, likelihood) : 0.0, {}, {}});
-  }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.nll < b.nll; });
-  if (candidates.size() > tries) candidates.resize(tries);
-  Candidate best = candidates.front();
-  if (starts.size() == 1) best.nll = std::numeric_limits<double>::infinity();
-  for (const Candidate& start : candidates) {
-    if (!std::isfinite(start.nll)) continue;
-    const Candidate found = descend(stage, parameters, start, 1e-4, std::min(60, options_.max_evaluations));
-    if (found.nll <= best.nll) best = found;
     if (cancelled()) break;
+    Candidate start;
+    start.model = parameters.model(parameters.free_logs(model));  // fixed values in place
+    if (starts.size() == 1) {
+      start.nll = 0;  // nothing to judge
+    } else if (head_start > 0) {
+      start = descend(stage, parameters, start, kStepTolerance, head_start);
+    } else {
+      start.nll = evaluate(stage, start.model, false, likelihood);
+    }
+    candidates.push_back(start);
+  }
+  std::ranges::stable_sort(candidates, {}, &Candidate::nll);
+  if (candidates.size() > tries) candidates.resize(tries);
+  Candidate best;
+  if (!starts.empty()) best.model = starts.front();
+  for (const Candidate& start : candidates) {
+    if (starts.size() > 1 && start.nll < best.nll) best = start;
+  }
+  for (const Candidate& start : candidates) {
+    if (!std::isfinite(start.nll) || cancelled()) continue;
+    const Candidate found = descend(stage, parameters, start, kStepTolerance, std::min(60, options_.max_evaluations));
+    if (found.nll <= best.nll) best = found;
   }
   return best;
 }

@@ -21,13 +21,8 @@ using json::Fields;
 using json::refuse;
 using json::require;
 
-/// exactly() rounds up by one place; given the number before, it returns the bound that was written.
 UpperBound bound(const Fields& fields, const std::string& key) {
-  const double value =
-      fields.at(key).is_null() ? std::numeric_limits<double>::infinity() : fields.not_negative(key);
-  if (std::isinf(value)) return UpperBound::infinite();
-  if (value == std::numeric_limits<double>::denorm_min()) return UpperBound::exactly(value);
-  return UpperBound::exactly(std::nextafter(value, 0.0));
+  return fields.at(key).is_null() ? UpperBound::infinite() : UpperBound::exactly(fields.not_negative(key));
 }
 
 Certificate read_certificate(const Fields& fields) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace bandgp {
@@ -188,7 +189,7 @@ class Minimizer {
   const BfgsOptions& options_;
   std::size_t p_;
   std::vector<double> x_, gradient_, direction_, h_;
-  double value_ = 0;
+  double value_ = std::numeric_limits<double>::infinity();
   bool scaled_ = false;
   int evaluations_ = 0, rejected_ = 0;
 };
