@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The band engine against LAPACK and against this machine's dgemm, in one process and on one thread.
-// `./dev bench` runs it and prints the ratios; seconds mean nothing on a shared machine, ratios within a run do.
+// `./dev bench` runs it and prints the ratios; seconds mean nothing on a shared machine, ratios within a run
+// do.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -14,8 +15,9 @@
 
 extern "C" {
 void dpbtrf_(const char* uplo, const int* n, const int* k, double* ab, const int* ld, int* info);
-void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha, const double* a,
-            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
+void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+            const int* ldc);
 }
 
 namespace {
@@ -53,7 +55,8 @@ void dgemm(benchmark::State& state) {
   const double one = 1, zero = 0;
   std::vector<double> a(std::size_t{n} * n, 1.1), b(a), c(a);
   for (auto _ : state) dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, b.data(), &n, &zero, c.data(), &n);
-  state.counters["flops"] = benchmark::Counter(2.0 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["flops"] =
+      benchmark::Counter(2.0 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void dpbtrf(benchmark::State& state) {
@@ -71,7 +74,8 @@ void dpbtrf(benchmark::State& state) {
     dpbtrf_("L", &rows, &width, ab.data(), &ld, &info);
     if (info != 0) state.SkipWithError("dpbtrf failed");
   }
-  state.counters["flops"] = benchmark::Counter(cholesky_flops(n, k), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["flops"] =
+      benchmark::Counter(cholesky_flops(n, k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void cholesky(benchmark::State& state) {
@@ -86,7 +90,8 @@ void cholesky(benchmark::State& state) {
     state.ResumeTiming();
     if (factorize(matrix, matrix.all())) state.SkipWithError("not positive definite");
   }
-  state.counters["flops"] = benchmark::Counter(cholesky_flops(kRows, k), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["flops"] =
+      benchmark::Counter(cholesky_flops(kRows, k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void selected_inverse(benchmark::State& state) {
@@ -180,8 +185,15 @@ void predict_million(benchmark::State& state) {
 
 BENCHMARK(dgemm)->Unit(benchmark::kMillisecond);
 BENCHMARK(dpbtrf)->ArgName("k")->Arg(16)->Arg(32)->Arg(64)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
-BENCHMARK(cholesky)->ArgName("k")->Arg(16)->Arg(32)->Arg(64)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
-BENCHMARK(selected_inverse)->ArgName("k")->Arg(32)->Arg(64)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK(cholesky)->ArgName("k")->Arg(16)->Arg(32)->Arg(64)->Arg(128)->Arg(256)->Unit(
+    benchmark::kMillisecond);
+BENCHMARK(selected_inverse)
+    ->ArgName("k")
+    ->Arg(32)
+    ->Arg(64)
+    ->Arg(128)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(nll_with_gradient)
     ->ArgNames({"k", "n"})
     ->Args({32, kRows})
@@ -189,8 +201,18 @@ BENCHMARK(nll_with_gradient)
     ->Args({32, 100'000})
     ->Args({32, 1'000'000})
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(nll_with_gradient_certified)->ArgNames({"k", "n"})->Args({32, kRows})->Args({32, 1'000'000})->Unit(benchmark::kMillisecond);
-BENCHMARK(choose_cut)->ArgNames({"k", "lemma"})->Args({32, 0})->Args({32, 1})->Args({64, 0})->Args({64, 1})->Unit(benchmark::kMillisecond);
+BENCHMARK(nll_with_gradient_certified)
+    ->ArgNames({"k", "n"})
+    ->Args({32, kRows})
+    ->Args({32, 1'000'000})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(choose_cut)
+    ->ArgNames({"k", "lemma"})
+    ->Args({32, 0})
+    ->Args({32, 1})
+    ->Args({64, 0})
+    ->Args({64, 1})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(predict_million)->Unit(benchmark::kMillisecond);
 
 }  // namespace

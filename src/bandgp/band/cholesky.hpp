@@ -12,8 +12,8 @@ struct NotPositiveDefinite {
   Index row;
 };
 
-/// Factors the panels of `range` in place; all panels before it must be factored already.  Panels go in pairs, so a
-/// range begins at an even panel: whatever the ranges, the bits are then the same.
+/// Factors the panels of `range` in place; all panels before it must be factored already.  Panels go in
+/// pairs, so a range begins at an even panel: whatever the ranges, the bits are then the same.
 [[nodiscard]] std::optional<NotPositiveDefinite> factorize(PanelBand& matrix, PanelRange range);
 
 /// log|A| = −2 Σ log(1/L_ii) of a factored matrix.

@@ -19,7 +19,8 @@ void Envelope::resize(Index n) {
 
 void Envelope::keep_band(Index n, Index k) {
   resize(n);
-  for (Index i = 0; i < n; ++i) row_first_[static_cast<std::size_t>(i)] = static_cast<double>(std::max<Index>(0, i - k));
+  for (Index i = 0; i < n; ++i)
+    row_first_[static_cast<std::size_t>(i)] = static_cast<double>(std::max<Index>(0, i - k));
   lay_out();
 }
 

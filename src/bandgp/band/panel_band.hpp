@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A symmetric matrix on an envelope, in row panels; after factorize() its Cholesky factor, after SelectedInverse its
-// inverse on the envelope.  Memory is kept from one use to the next.
+// A symmetric matrix on an envelope, in row panels; after factorize() its Cholesky factor, after
+// SelectedInverse its inverse on the envelope.  Memory is kept from one use to the next.
 #pragma once
 #include <cassert>
 #include <vector>
@@ -10,29 +10,31 @@
 
 namespace bandgp {
 
-/// Consecutive panels [begin, end): the algorithms run range by range, so that a range stays in cache from one step
-/// of the likelihood to the next.
+/// Consecutive panels [begin, end): the algorithms run range by range, so that a range stays in cache from
+/// one step of the likelihood to the next.
 struct PanelRange {
   Index begin, end;
 };
 
 class PanelBand {
  public:
-  /// Takes the shape of the envelope, which must outlive this matrix's use.  Contents are undefined afterwards.
+  /// Takes the shape of the envelope, which must outlive this matrix's use.  Contents are undefined
+  /// afterwards.
   void shape(const Envelope& envelope) {
     envelope_ = &envelope;
     start_ = envelope.panel_start();
     data_.reserve(envelope.doubles());
     inverse_diagonal_.reserve(envelope.padded_size());
   }
-  /// The same for a matrix of which only the last window() panels are looked at while a sweep goes over them: panel p
-  /// lies where panel p + window() was.  Memory is window()² blocks instead of the whole envelope.
+  /// The same for a matrix of which only the last window() panels are looked at while a sweep goes over them:
+  /// panel p lies where panel p + window() was.  Memory is window()² blocks instead of the whole envelope.
   void shape_window(const Envelope& envelope) {
     envelope_ = &envelope;
     const Index window = envelope.window(), slot = simd::kBlock * envelope.widest_panel();
     window_start_.resize(static_cast<std::size_t>(envelope.panels()));
     for (Index p = 0; p < envelope.panels(); ++p) {
-      window_start_[static_cast<std::size_t>(p)] = p % window * slot - simd::kPanel * envelope.panel_first()[p];
+      window_start_[static_cast<std::size_t>(p)] =
+          p % window * slot - simd::kPanel * envelope.panel_first()[p];
     }
     start_ = window_start_.data();
     data_.reserve(window * slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle: the obvious version of every routine of the band engine, three loops each, on a row-contiguous lower
-// half.  No blocking, no vectors, no cleverness; the fast versions must agree with it.
+// The oracle: the obvious version of every routine of the band engine, three loops each, on a row-contiguous
+// lower half.  No blocking, no vectors, no cleverness; the fast versions must agree with it.
 #pragma once
 #include <cmath>
 #include <optional>
@@ -50,18 +50,21 @@ inline double log_determinant(const Matrix& l) {
 /// b ← L⁻¹ b and b ← L⁻ᵀ b.
 inline void solve_lower(const Matrix& l, std::span<double> b) {
   for (Index i = 0; i < l.size(); ++i) {
-    for (Index j = 0; j < i; ++j) b[static_cast<std::size_t>(i)] -= l.get(i, j) * b[static_cast<std::size_t>(j)];
+    for (Index j = 0; j < i; ++j)
+      b[static_cast<std::size_t>(i)] -= l.get(i, j) * b[static_cast<std::size_t>(j)];
     b[static_cast<std::size_t>(i)] /= l.get(i, i);
   }
 }
 inline void solve_upper(const Matrix& l, std::span<double> b) {
   for (Index i = l.size() - 1; i >= 0; --i) {
-    for (Index j = i + 1; j < l.size(); ++j) b[static_cast<std::size_t>(i)] -= l.get(j, i) * b[static_cast<std::size_t>(j)];
+    for (Index j = i + 1; j < l.size(); ++j)
+      b[static_cast<std::size_t>(i)] -= l.get(j, i) * b[static_cast<std::size_t>(j)];
     b[static_cast<std::size_t>(i)] /= l.get(i, i);
   }
 }
 
-/// Z = (L Lᵀ)⁻¹ on an envelope that contains L's: Z_ij = [i = j]/L_jj² − Σ_{m>j} Z_im L_mj / L_jj, last column first.
+/// Z = (L Lᵀ)⁻¹ on an envelope that contains L's: Z_ij = [i = j]/L_jj² − Σ_{m>j} Z_im L_mj / L_jj, last
+/// column first.
 inline Matrix selected_inverse(const Matrix& l, std::vector<Index> envelope) {
   Matrix z(std::move(envelope));
   const auto symmetric = [&z](Index i, Index j) { return i >= j ? z.get(i, j) : z.get(j, i); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of Z = A⁻¹ on an envelope, from the factor: Z L = L⁻ᵀ, block column by block column from the last to the
-// first (Takahashi; Erisman & Tinney).  On the factor's own envelope Z may overwrite L; on a wider one it may not.
+// The entries of Z = A⁻¹ on an envelope, from the factor: Z L = L⁻ᵀ, block column by block column from the
+// last to the first (Takahashi; Erisman & Tinney).  On the factor's own envelope Z may overwrite L; on a
+// wider one it may not.
 #pragma once
 #include "bandgp/band/panel_band.hpp"
 
@@ -8,7 +9,8 @@ namespace bandgp {
 
 class SelectedInverse {
  public:
-  /// Z takes the place of L (inverse == factor), or a matrix shaped on an envelope that contains the factor's.
+  /// Z takes the place of L (inverse == factor), or a matrix shaped on an envelope that contains the
+  /// factor's.
   void start(PanelBand& factor, PanelBand& inverse);
   /// Block columns of `range`, from the last to the first; all later ones are done already.
   void run(PanelRange range);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangular solves with a factored matrix, for one or many right-hand sides (columns `stride` apart, padded size).
+// Triangular solves with a factored matrix, for one or many right-hand sides (columns `stride` apart, padded
+// size).
 #pragma once
 #include "bandgp/band/panel_band.hpp"
 
 namespace bandgp {
 
-/// Right-hand sides: `columns` vectors of padded_size() doubles, 64-byte aligned, `stride` doubles apart; rows past n
-/// must be 0 and stay 0.
+/// Right-hand sides: `columns` vectors of padded_size() doubles, 64-byte aligned, `stride` doubles apart;
+/// rows past n must be 0 and stay 0.
 struct RightHandSides {
   double* data;
   Index columns, stride;

@@ -9,7 +9,8 @@ namespace {
 /// 1/(1 − ρ) = 1 + ρ/(1 − ρ).
 UpperBound inverse_one_minus(UpperBound rho) { return UpperBound::exactly(1) + over_one_minus(rho); }
 
-/// q̃ and ṽ come out of a factorisation: 1e-9 relative is far more than its rounding, and far less than matters.
+/// q̃ and ṽ come out of a factorisation: 1e-9 relative is far more than its rounding, and far less than
+/// matters.
 UpperBound computed(double x) { return UpperBound::of(std::max(0.0, x) * (1 + 1e-9)); }
 
 }  // namespace
@@ -34,7 +35,8 @@ Certificate make_certificate(UpperBound rho, const CertificateInputs& in) {
   c.rho = rho;
   if (!(rho.value() < 1)) return c;
   const UpperBound half = UpperBound::exactly(0.5);
-  c.nll_error = half * (rho * computed(in.q) + UpperBound::exactly(static_cast<double>(in.n)) * minus_log_one_minus(rho));
+  c.nll_error = half * (rho * computed(in.q) +
+                        UpperBound::exactly(static_cast<double>(in.n)) * minus_log_one_minus(rho));
   // ṽ ≤ (1+ρ) v ≤ (1+ρ) k(0) with the mean known.  Estimated coefficients add uᵀCu, u = h* − HᵀÃ⁻¹k*, and
   // √(uᵀCu) ≤ √(h*ᵀCh*) + √(k*ᵀÃ⁻¹k*) ≤ √(h*ᵀCh*) + √(k(0)/(1−ρ)).
   const UpperBound prior = computed(in.prior_variance);

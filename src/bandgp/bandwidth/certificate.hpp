@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate: how far the answer can be from the dense, exact GP.                              [theory §5]
-// With (1−ρ)A ⪯ Ã ⪯ (1+ρ)A and q̃ = yᵀÃ⁻¹y:
+// The certificate: how far the answer can be from the dense, exact GP.                              [theory
+// §5] With (1−ρ)A ⪯ Ã ⪯ (1+ρ)A and q̃ = yᵀÃ⁻¹y:
 //   |exact NLL − loss| ≤ ½[ρ q̃ − n log(1−ρ)]
 //   |exact mean − mean| ≤ ρ √(ṽ q̃ (1+ρ)/(1−ρ)),   |exact variance − variance| ≤ ṽ ρ/(1−ρ)
 // It covers what was left out of the matrix, not rounding in the factorisation.
@@ -23,11 +23,11 @@ struct Certificate {
 /// What the bounds need besides ρ.
 struct CertificateInputs {
   Index n = 0;
-  double q = 0;                // q̃, profiled over the mean's coefficients
-  double prior_variance = 0;   // k(0)
+  double q = 0;               // q̃, profiled over the mean's coefficients
+  double prior_variance = 0;  // k(0)
   bool mean_estimated = false;
-  double mean_variance = 0;    // largest hᵀ(HᵀÃ⁻¹H)⁻¹h over the span
-  double cross_left_out = 0;   // ε = ‖D^{−½}e‖₂: entries of K*f that prediction leaves out, at most
+  double mean_variance = 0;   // largest hᵀ(HᵀÃ⁻¹H)⁻¹h over the span
+  double cross_left_out = 0;  // ε = ‖D^{−½}e‖₂: entries of K*f that prediction leaves out, at most
 };
 
 Certificate make_certificate(UpperBound rho, const CertificateInputs& inputs);

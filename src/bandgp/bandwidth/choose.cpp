@@ -8,7 +8,8 @@
 namespace bandgp {
 namespace {
 
-/// What lies beyond `far` may use this share of the target, through its bound; the rest is summed point by point.
+/// What lies beyond `far` may use this share of the target, through its bound; the rest is summed point by
+/// point.
 constexpr double kFarShare = 1.0 / 64;
 /// Rows looked at before all of them are: they guess the answer, the pass over all rows proves it.
 constexpr Index kSampleRows = 64;
@@ -26,7 +27,8 @@ void for_sampled_pairs(const WeightedPoints& points, double far, Body body) {
 /// The distance cut, widened rung by rung.
 class ReachCut final : public RowCut {
  public:
-  ReachCut(const WeightedPoints& points, double far, std::size_t rung) : points_(points), far_(far), rung_(rung) {}
+  ReachCut(const WeightedPoints& points, double far, std::size_t rung)
+      : points_(points), far_(far), rung_(rung) {}
   void limits(Index i, double& first, double& last) override {
     const double* x = points_.x;
     const double r = reach();
@@ -103,7 +105,8 @@ Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double t
       if (s != current) finish_row();
       current = s;
       const double lag = std::abs(points.x[i] - points.x[j]);
-      const double rung = std::ceil(std::log(far / lag) / ReachCut::kRung);  // left out by every rung from here on
+      const double rung =
+          std::ceil(std::log(far / lag) / ReachCut::kRung);  // left out by every rung from here on
       const auto m = static_cast<std::size_t>(std::clamp(rung, 1.0, static_cast<double>(kRungs)));
       row[m] += points.weight[i] * points.weight[j] * kernel(lag);
     });
@@ -127,7 +130,8 @@ Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double ta
   const Index widest = envelope.bandwidth();  // |i−j| > widest implies farther than `far`
   const std::size_t size = static_cast<std::size_t>(widest) + 2;
   scratch.assign(2 * size, 0.0);
-  const std::span<double> worst(scratch.data(), size);  // worst[k]: largest sampled row sum of what k leaves out
+  const std::span<double> worst(scratch.data(),
+                                size);  // worst[k]: largest sampled row sum of what k leaves out
   const std::span<double> row(scratch.data() + size, size);
   Index current = 0;
   const auto finish_row = [&] {
@@ -151,7 +155,8 @@ Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double ta
   return {0, envelope.bandwidth(), sum};
 }
 
-UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope, double negligible) {
+UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope,
+                   double negligible) {
   if (envelope.first(envelope.size() - 1) == 0) return UpperBound::exactly(0);  // nothing is left out
   const TailBound tail(kernel, points);
   const double far = tail.reach_for(negligible);
@@ -160,7 +165,8 @@ UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Env
 }
 
 double rho_for_tolerance(double nats, double q, Index n) {
-  const double x = 2 * nats / (q + static_cast<double>(n)) * (1 - 1e-12);  // the margin covers these roundings
+  const double x =
+      2 * nats / (q + static_cast<double>(n)) * (1 - 1e-12);  // the margin covers these roundings
   return x / (1 + x);
 }
 

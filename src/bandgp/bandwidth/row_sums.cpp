@@ -11,8 +11,8 @@ namespace bandgp {
 namespace {
 
 constexpr Index kRows = 8;  // of a tile
-/// Scaled lags are rounded three times; taken this much shorter they are never longer than the truth, and a decreasing
-/// shape is never smaller.  (Near the edge of a Wendland function no number of ulps would do.)
+/// Scaled lags are rounded three times; taken this much shorter they are never longer than the truth, and a
+/// decreasing shape is never smaller.  (Near the edge of a Wendland function no number of ulps would do.)
 constexpr double kShorter = 1 - 1e-15;
 
 /// The heaviest closed window of length `width`: max Σ weight over points with x ≤ start + width.
@@ -40,7 +40,8 @@ TailBound::TailBound(const Kernel& kernel, const WeightedPoints& points)
       span_(points.n > 1 ? points.x[points.n - 1] - points.x[0] : 0),
       // Near the cut an SE term decays over ℓ²/R ≈ ℓ/7: cells of that width lose little.
       cell_(shortest_lengthscale(kernel) / 8) {
-  // The running sum of heaviest_window adds and subtracts up to 2n weights, each sum below the final maximum's 2n-fold.
+  // The running sum of heaviest_window adds and subtracts up to 2n weights, each sum below the final
+  // maximum's 2n-fold.
   const double window = heaviest_window(points, cell_);
   const auto slack = 4.0 * static_cast<double>(points.n) * std::numeric_limits<double>::epsilon();
   const double all = points.largest_weight * static_cast<double>(points.n);
@@ -56,7 +57,8 @@ UpperBound TailBound::operator()(double reach) const {
           using Shape = decltype(shape);
           if (reach >= Shape::support * term.lengthscale) return;
           const double r = kShorter * reach / term.lengthscale;
-          const UpperBound value = UpperBound::of(Shape::at(r).value, 16 + 4 * r * r);  // the exponent's own rounding
+          const UpperBound value =
+              UpperBound::of(Shape::at(r).value, 16 + 4 * r * r);  // the exponent's own rounding
           const UpperBound area = UpperBound::of(term.lengthscale / cell_) * Shape::tail(r);
           sum = sum + UpperBound::of(term.variance) * (value + area);
         },
@@ -66,7 +68,8 @@ UpperBound TailBound::operator()(double reach) const {
 }
 
 double TailBound::reach_for(double target) const {
-  if (std::isfinite(kernel_.support())) return std::min(span_, kernel_.support());  // beyond it there is nothing at all
+  if (std::isfinite(kernel_.support()))
+    return std::min(span_, kernel_.support());  // beyond it there is nothing at all
   if ((*this)(0).value() <= target) return 0;
   double low = 0, high = std::min(span_, 8 * shortest_lengthscale(kernel_));
   while ((*this)(high).value() > target) {  // ends at the span, where nothing is left out
@@ -96,18 +99,21 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
     while (true) {
       double first[kRows], last[kRows], sums[kRows] = {}, worst = 0;
       for (Index r = 0; r < kRows; ++r) cut.limits(std::min(i0 + r, n - 1), first[r], last[r]);
-      const auto left_end = static_cast<Index>(first[kRows - 1]);  // columns before it: some row leaves them out
+      const auto left_end =
+          static_cast<Index>(first[kRows - 1]);  // columns before it: some row leaves them out
       const Index right_begin = std::max(static_cast<Index>(last[0]) + 1, left_end);  // and from here on
       for (const Term& term : kernel.terms) {
         const auto add = [&](Index from, Index to) {
           if (from >= to) return;
           tiles.tail[term.shape.index()](points.x + i0, points.x + from, from, to - from, term.variance,
-                                         kShorter / term.lengthscale, points.weight + from, {first, last}, sums);
+                                         kShorter / term.lengthscale, points.weight + from, {first, last},
+                                         sums);
         };
         add(left, left_end);
         add(right_begin, right);
       }
-      most_terms = std::max(most_terms, std::max<Index>(0, left_end - left) + std::max<Index>(0, right - right_begin));
+      most_terms =
+          std::max(most_terms, std::max<Index>(0, left_end - left) + std::max<Index>(0, right - right_begin));
       for (Index r = 0; i0 + r <= i1; ++r) worst = std::max(worst, sums[r] * points.weight[i0 + r]);
       if (worst + beyond.value() <= limit) {
         largest = std::max(largest, worst);
@@ -116,7 +122,8 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
       if (!cut.widen()) return UpperBound::infinite();
     }
   }
-  // Summation adds one rounding a term; exp, variance and weights a few more; the exponent r²/2 ≤ 708 magnifies its own.
+  // Summation adds one rounding a term; exp, variance and weights a few more; the exponent r²/2 ≤ 708
+  // magnifies its own.
   const double ulps = static_cast<double>(most_terms) * static_cast<double>(kernel.terms.size()) + 3000;
   return (largest == 0 ? UpperBound::exactly(0) : UpperBound::of(largest, ulps)) + beyond;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row sums of the entries that a cut leaves out: ρ = ‖D^{−½} E D^{−½}‖_∞.                       [theory §3, §5]
+// Row sums of the entries that a cut leaves out: ρ = ‖D^{−½} E D^{−½}‖_∞.                       [theory §3,
+// §5]
 #pragma once
 #include "bandgp/base/index.hpp"
 #include "bandgp/base/upper_bound.hpp"
@@ -7,7 +8,8 @@
 
 namespace bandgp {
 
-/// The points as row sums see them.  Arrays are padded to a multiple of 8: times with any finite number, weights with 0.
+/// The points as row sums see them.  Arrays are padded to a multiple of 8: times with any finite number,
+/// weights with 0.
 struct WeightedPoints {
   Index n;
   const double* x;       // increasing
@@ -15,8 +17,9 @@ struct WeightedPoints {
   double largest_weight;
 };
 
-/// Σⱼ wᵢ wⱼ k(xᵢ−xⱼ) over all |xᵢ−xⱼ| > R, for any i, without looking at i: on either side the points beyond R fall
-/// into cells of width h that weigh at most W each, so the sum is at most  2 w_max W Σ_t σ²(ρ(R/ℓ) + (ℓ/h) ∫_{R/ℓ}^∞ ρ).
+/// Σⱼ wᵢ wⱼ k(xᵢ−xⱼ) over all |xᵢ−xⱼ| > R, for any i, without looking at i: on either side the points beyond
+/// R fall into cells of width h that weigh at most W each, so the sum is at most  2 w_max W Σ_t σ²(ρ(R/ℓ) +
+/// (ℓ/h) ∫_{R/ℓ}^∞ ρ).
 class TailBound {
  public:
   TailBound(const Kernel& kernel, const WeightedPoints& points);
@@ -40,9 +43,9 @@ class RowCut {
   virtual bool widen() { return false; }
 };
 
-/// Bounds max over rows i of wᵢ Σ wⱼ k(xᵢ−xⱼ), j not kept, in one pass.  Points farther than `far` enter through the
-/// bound `beyond` on their sum.  A row above `limit` makes the cut wider, for this row and all that follow (those
-/// before it only gain); infinite when it cannot be.
+/// Bounds max over rows i of wᵢ Σ wⱼ k(xᵢ−xⱼ), j not kept, in one pass.  Points farther than `far` enter
+/// through the bound `beyond` on their sum.  A row above `limit` makes the cut wider, for this row and all
+/// that follow (those before it only gain); infinite when it cannot be.
 UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, RowCut& cut, double far,
                            UpperBound beyond, double limit);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for panels: 64-byte aligned (one cache line, one AVX-512 vector), not initialised, grown but never shrunk.
+// Memory for panels: 64-byte aligned (one cache line, one AVX-512 vector), not initialised, grown but never
+// shrunk.
 #pragma once
 #include <sys/mman.h>
 
@@ -11,7 +12,8 @@
 
 namespace bandgp {
 
-/// A buffer of doubles that is reused from one evaluation to the next.  Contents are undefined after reserve().
+/// A buffer of doubles that is reused from one evaluation to the next.  Contents are undefined after
+/// reserve().
 class AlignedBuffer {
  public:
   /// Makes room for `count` doubles; allocates only when that is more than ever before.
@@ -19,8 +21,8 @@ class AlignedBuffer {
     if (count <= capacity_) return;
     data_.reset();  // first give back, then take: the peak is one buffer, not two
     capacity_ = 0;
-    // Large buffers ask for huge pages: a band is streamed through, and walking 4-kB page tables cost 30 % of a
-    // Cholesky at k = 16 (bench: cholesky/k:16).
+    // Large buffers ask for huge pages: a band is streamed through, and walking 4-kB page tables cost 30 % of
+    // a Cholesky at k = 16 (bench: cholesky/k:16).
     constexpr Index kHuge = Index{2} << 20;
     const Index bytes = count * static_cast<Index>(sizeof(double));
     const Index alignment = bytes >= 2 * kHuge ? kHuge : 64;

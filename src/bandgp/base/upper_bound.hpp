@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bound is a type, not a double: what is certified is computed in UpperBound, whose arithmetic rounds outward.
+// A bound is a type, not a double: what is certified is computed in UpperBound, whose arithmetic rounds
+// outward.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -10,8 +11,8 @@ namespace bandgp {
 class UpperBound {
  public:
   constexpr UpperBound() = default;
-  /// Wraps a computed value that is off by at most `ulps` units in its last place.  The last place of a denormal number
-  /// (or of a result that underflowed to 0) is denorm_min.
+  /// Wraps a computed value that is off by at most `ulps` units in its last place.  The last place of a
+  /// denormal number (or of a result that underflowed to 0) is denorm_min.
   static UpperBound of(double computed, double ulps = 4) {
     if (!(computed >= 0)) return infinite();  // NaN bounds nothing
     if (computed == 0 && ulps == 0) return UpperBound(0.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second pair of hands: runs one task at a time beside the caller.  Which tasks run, and in which order, does not
-// depend on whether there is a thread, so results do not either.
+// A second pair of hands: runs one task at a time beside the caller.  Which tasks run, and in which order,
+// does not depend on whether there is a thread, so results do not either.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -33,10 +33,6 @@ class Worker {
     }
     task_ = std::move(task);
     set(State::busy);
-  }
-  /// Returns when the task has ended, whatever came of it: for leaving a scope that the task refers to.
-  void finish() noexcept {
-    if (thread_.joinable()) await_idle();
   }
   /// Returns when the task has ended; throws what it threw.
   void wait() {

@@ -21,11 +21,13 @@ using Optionals = std::vector<std::optional<double>>;
 /// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
 constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
 /// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
-/// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [theory §5]
+/// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [theory
+/// §5]
 constexpr double kLooseTolerance = 0.1, kTightTolerance = 1e-5;
 /// An evaluation longer than this is announced before it is spent.
 constexpr double kLongSeconds = 10;
-/// After a cancellation the best so far is still evaluated on all the data, if that takes no longer than this.
+/// After a cancellation the best so far is still evaluated on all the data, if that takes no longer than
+/// this.
 constexpr double kParting = 1;
 /// A band this wide is what --thin is recommended to bring about.
 constexpr double kThinnedBandwidth = 200;
@@ -51,11 +53,13 @@ Series part_of(const Series& series, Index size) {
 
 Optionals without_term(const Optionals& values, std::size_t term) {
   Optionals rest = values;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(2 * term), rest.begin() + static_cast<std::ptrdiff_t>(2 * term + 2));
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(2 * term),
+             rest.begin() + static_cast<std::ptrdiff_t>(2 * term + 2));
   return rest;
 }
 
-/// The best model found on a stage, from starts made of the data; sums start from the fit with one term fewer.
+/// The best model found on a stage, from starts made of the data; sums start from the fit with one term
+/// fewer.
 Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
                  const Optionals& init) {
   const DataScale scale = data_scale(stage.series(), mean);
@@ -75,7 +79,8 @@ Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean
     for (const std::size_t term : leave_out) {
       Kernel smaller = kernel;
       smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
-      const Candidate base = search(trainer, stage, smaller, mean, without_term(fixed, term), without_term(init, term));
+      const Candidate base =
+          search(trainer, stage, smaller, mean, without_term(fixed, term), without_term(init, term));
       if (!std::isfinite(base.nll)) continue;
       const std::vector<Model> split = split_starts(base.model, kernel, term, scale);
       starts.insert(starts.end(), split.begin(), split.end());
@@ -137,36 +142,44 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
     result.message = "cancelled before any parameters were tried";
   } else if (result.rejected_too_large > 0) {
     result.status = FitStatus::too_large;
-    result.message = fmt::format("the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: --thin the series",
-                                 trainer.smallest_refused() / 1e9, max_bytes / 1e9);
+    result.message = fmt::format(
+        "the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: --thin the series",
+        trainer.smallest_refused() / 1e9, max_bytes / 1e9);
   } else {
     result.status = FitStatus::not_positive_definite;
-    result.message = fmt::format("the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
-                                 result.evaluations);
+    result.message = fmt::format(
+        "the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
+        result.evaluations);
   }
   result.nll = kUnset;
 }
 
 /// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
-bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes, FitResult& result) {
+bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes,
+                FitResult& result) {
   Observations points(stage.series());
   points.at(model.noise);
-  const Cost cost = stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  const Cost cost =
+      stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
   const double unit = stage.series().units.time_unit;
-  const CostEstimate estimate{points.size(), cost.bandwidth, cost.bytes, cost.seconds, unit * cost.reach / kThinnedBandwidth};
+  const CostEstimate estimate{points.size(), cost.bandwidth, cost.bytes, cost.seconds,
+                              unit * cost.reach / kThinnedBandwidth};
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
     result.message = fmt::format(
-        "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB are allowed; "
+        "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB "
+        "are allowed; "
         "--thin {:.3g} would bring it to about {:.0f} neighbours",
-        cost.bandwidth, points.size(), cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin, kThinnedBandwidth);
+        cost.bandwidth, points.size(), cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin,
+        kThinnedBandwidth);
     return false;
   }
   const bool cancelled = options.cancelled && options.cancelled();
   if (cancelled && cost.seconds > kParting) {
     result.status = FitStatus::cancelled;
-    result.message = fmt::format("cancelled during the search; an evaluation on all {} points would take about {:.0f} s more",
-                                 points.size(), cost.seconds);
+    result.message = fmt::format(
+        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more",
+        points.size(), cost.seconds);
     return false;
   }
   if (cost.seconds > kLongSeconds && options.accept_cost && !options.accept_cost(estimate)) {
@@ -179,7 +192,8 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
 
 void require_fittable(const Series& series, const FitOptions& options) {
   if (options.kernel.terms.empty()) throw std::invalid_argument("the kernel has no term");
-  if (options.cut.rule == Cut::Rule::tolerance && !(options.cut.tolerance > 0 && std::isfinite(options.cut.tolerance))) {
+  if (options.cut.rule == Cut::Rule::tolerance &&
+      !(options.cut.tolerance > 0 && std::isfinite(options.cut.tolerance))) {
     throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", options.cut.tolerance));
   }
   if (options.cut.rule == Cut::Rule::bandwidth && options.cut.bandwidth < 0) {
@@ -190,7 +204,8 @@ void require_fittable(const Series& series, const FitOptions& options) {
   }
   const double unit = series.units.value_unit;
   if (!std::isnormal(unit * unit)) {
-    throw std::invalid_argument(fmt::format("values of size {} have no variance in double precision: rescale them", unit));
+    throw std::invalid_argument(
+        fmt::format("values of size {} have no variance in double precision: rescale them", unit));
   }
   const auto fixed_noise = options.fix.find("noise");
   const bool all_known = !series.variance.empty() && std::ranges::min(series.variance) > 0;
@@ -199,8 +214,8 @@ void require_fittable(const Series& series, const FitOptions& options) {
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
   if (*low == *high && (options.mean != Mean::zero || *low == 0)) {
-    throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit", series.observations(),
-                                            series.units.value_out(*low)));
+    throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit",
+                                            series.observations(), series.units.value_out(*low)));
   }
 }
 
@@ -228,7 +243,8 @@ std::string_view status_name(FitStatus status) {
 
 FitResult fit(const Table& table, const FitOptions& options) {
   const SeriesOptions centred{.center = options.mean != Mean::zero};
-  return fit(std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)), options);
+  return fit(std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)),
+             options);
 }
 
 FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
@@ -244,7 +260,8 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
   Optionals init = by_index(options.init, options.kernel, "init", false);
   const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
   for (std::size_t i = 0; i < in_text.size(); ++i) {
-    if (!init[i] && std::isfinite(in_text[i])) init[i] = in_text[i];  // values in the kernel's text are starting values
+    if (!init[i] && std::isfinite(in_text[i]))
+      init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   init = to_internal(init, units);
   const Parameters parameters(options.kernel, options.mean, fixed);
@@ -306,11 +323,14 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
   }
   const std::vector<double> at = parameters.free_logs(found.model);
   const std::vector<bool> inside = trainer.inside_box(stage, parameters, found.model);
-  if (result.status == FitStatus::converged && std::ranges::count(inside, false) > 0) result.status = FitStatus::at_bound;
+  if (result.status == FitStatus::converged && std::ranges::count(inside, false) > 0)
+    result.status = FitStatus::at_bound;
   std::vector<double> errors(at.size(), kUnset);
   if (options.standard_errors && !trainer.cancelled()) {
-    stage.band().set_cut({.rule = Cut::Rule::envelope, .tolerance = tight.tolerance});  // the same entries throughout
-    const Curvature curve = curvature(trainer, stage, parameters, found.model, parameters.pick(likelihood.gradient), inside);
+    stage.band().set_cut(
+        {.rule = Cut::Rule::envelope, .tolerance = tight.tolerance});  // the same entries throughout
+    const Curvature curve =
+        curvature(trainer, stage, parameters, found.model, parameters.pick(likelihood.gradient), inside);
     errors = curve.standard_errors;
     stage.band().set_cut(tight);
     double longest = 0;
@@ -340,24 +360,29 @@ FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
   result.condition = likelihood.condition;
   result.mean = stage.evaluator().mean_in_user_units(likelihood.coefficients);
   result.seconds = trainer.seconds();
-  result.message = fmt::format("{} after {} evaluations, NLL {:.6g}", status_name(result.status), result.evaluations, result.nll);
+  result.message = fmt::format("{} after {} evaluations, NLL {:.6g}", status_name(result.status),
+                               result.evaluations, result.nll);
   return result;
 }
 
 Posterior FitResult::posterior(Index threads) const {
-  return Posterior(series, model, std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0, threads));
+  return Posterior(series, model,
+                   std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0, threads));
 }
 
-EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes, Index threads) {
+EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes,
+                          Index threads) {
   require_valid(model, series);
-  Evaluator evaluator(series, model.mean, 
-                      std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes, threads));
+  Evaluator evaluator(
+      series, model.mean,
+      std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes, threads));
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts
     const auto begin = std::chrono::steady_clock::now();
     result.failure = evaluator.evaluate(internal, true, result.likelihood);
-    result.evaluation_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.evaluation_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.likelihood.bandwidth = evaluator.representation().bandwidth();
     if (result.failure) return result;
   }

@@ -15,8 +15,8 @@ namespace bandgp {
 
 enum class FitStatus {
   converged,
-  at_bound,             // converged with a parameter at the edge of what is tried: it is not determined by the data
-  stalled,              // no step improves the loss, and the gradient is not small
+  at_bound,  // converged with a parameter at the edge of what is tried: it is not determined by the data
+  stalled,   // no step improves the loss, and the gradient is not small
   out_of_evaluations,
   cancelled,
   not_positive_definite,  // fixed bandwidth: too small at every θ tried
@@ -27,56 +27,58 @@ std::string_view status_name(FitStatus status);
 /// One evaluation during training, in the user's units.
 struct TraceEntry {
   int evaluation;
-  int stage;        // 0 … : coarse to fine; the last stage is on all the data
-  Index n;          // points it looked at
-  double nll;       // ∞ where θ was rejected
+  int stage;                       // 0 … : coarse to fine; the last stage is on all the data
+  Index n;                         // points it looked at
+  double nll;                      // ∞ where θ was rejected
   std::vector<double> parameters;  // in the order of parameter_names()
   Index bandwidth;
-  double seconds;   // since the start
+  double seconds;  // since the start
 };
 
 /// What the next stage would cost, told before it is spent.
 struct CostEstimate {
   Index n, bandwidth;
-  double bytes;                  // of the band
+  double bytes;  // of the band
   double seconds_per_evaluation;
-  double thin;                   // a spacing that would bring the band down to about 200, user's time units
+  double thin;  // a spacing that would bring the band down to about 200, user's time units
 };
 
 struct FitOptions {
-  Kernel kernel = "se";                   // values given in the text are starting values (user's units)
-  std::optional<double> tolerance;        // nats of NLL: a shorthand for cut.tolerance
+  Kernel kernel = "se";             // values given in the text are starting values (user's units)
+  std::optional<double> tolerance;  // nats of NLL: a shorthand for cut.tolerance
   Mean mean = Mean::constant;
-  Cut cut;                                // reach in the user's units
-  std::map<std::string, double> init;     // parameter name → starting value
-  std::map<std::string, double> fix;      // parameter name → value that is not trained
-  int max_evaluations = 200;              // on each stage
+  Cut cut;                             // reach in the user's units
+  std::map<std::string, double> init;  // parameter name → starting value
+  std::map<std::string, double> fix;   // parameter name → value that is not trained
+  int max_evaluations = 200;           // on each stage
   bool coarse_to_fine = true;
   bool standard_errors = true;
-  double max_bytes = 0;                   // of the band; 0: 60 % of the machine's memory
-  Index threads = 1;                      // 2 use two; results do not depend on it
+  double max_bytes = 0;  // of the band; 0: 60 % of the machine's memory
+  Index threads = 1;     // 2 use two; results do not depend on it
   std::function<void(const TraceEntry&)> progress;
-  std::function<bool(const CostEstimate&)> accept_cost;  // asked when an evaluation costs more than ~10 s; false cancels
-  std::function<bool()> cancelled;                       // asked before every evaluation
+  std::function<bool(const CostEstimate&)>
+      accept_cost;                  // asked when an evaluation costs more than ~10 s; false cancels
+  std::function<bool()> cancelled;  // asked before every evaluation
 };
 
 struct FitResult {
   FitStatus status = FitStatus::stalled;
-  std::string message;                   // one sentence, with the numbers in it
-  Model model;                           // user's units
-  std::vector<double> standard_errors;   // parameter_names() order; NaN where fixed, at a bound or not asked for
+  std::string message;  // one sentence, with the numbers in it
+  Model model;          // user's units
+  std::vector<double>
+      standard_errors;  // parameter_names() order; NaN where fixed, at a bound or not asked for
   double nll = 0;
-  std::vector<double> gradient;          // by log parameter
-  std::vector<double> mean;              // coefficients: value at time 0, slope
-  Certificate certificate;               // user's units
+  std::vector<double> gradient;  // by log parameter
+  std::vector<double> mean;      // coefficients: value at time 0, slope
+  Certificate certificate;       // user's units
   Index bandwidth = 0;
-  double reach = 0;                      // user's units; 0: an index band
+  double reach = 0;  // user's units; 0: an index band
   double condition = 1;
-  int evaluations = 0;                   // all stages
+  int evaluations = 0;  // all stages
   int rejected_not_positive_definite = 0, rejected_too_large = 0;
   double seconds = 0;
   std::vector<TraceEntry> trace;
-  Cut cut;                               // what a posterior uses to reproduce the fit (reach in the user's units)
+  Cut cut;  // what a posterior uses to reproduce the fit (reach in the user's units)
   std::shared_ptr<const Series> series;
 
   bool certified() const { return certificate.holds(); }
@@ -86,17 +88,18 @@ struct FitResult {
   Prediction predict(std::span<const double> times) const { return posterior().predict(times); }
 };
 
-/// Throws std::invalid_argument for a mistake in the options (unknown parameter name, value not positive, all values
-/// equal).  The series must have been made with center = (mean != zero).
+/// Throws std::invalid_argument for a mistake in the options (unknown parameter name, value not positive, all
+/// values equal).  The series must have been made with center = (mean != zero).
 FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options);
 /// The same for a table as it was read: makes the series first.
 FitResult fit(const Table& table, const FitOptions& options);
 
-/// One evaluation at given parameters (user's units): the NLL, its gradient and the certificate, in the user's units.
+/// One evaluation at given parameters (user's units): the NLL, its gradient and the certificate, in the
+/// user's units.
 struct EvaluationResult {
   std::optional<Failure> failure;
-  Likelihood likelihood;            // nll, gradient, certificate in the user's units
-  double evaluation_seconds = 0;    // a second evaluation, memory being there
+  Likelihood likelihood;          // nll, gradient, certificate in the user's units
+  double evaluation_seconds = 0;  // a second evaluation, memory being there
 };
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0,
                           Index threads = 1);

@@ -36,7 +36,8 @@ std::vector<std::optional<double>> by_index(const std::map<std::string, double>&
   for (const auto& [name, value] : named) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      throw std::invalid_argument(fmt::format("{}: no parameter \"{}\"; there are {}", option, name, fmt::join(names, ", ")));
+      throw std::invalid_argument(
+          fmt::format("{}: no parameter \"{}\"; there are {}", option, name, fmt::join(names, ", ")));
     }
     if (!std::isfinite(value) || value < 0 || (value == 0 && !(noise_may_vanish && name == "noise"))) {
       throw std::invalid_argument(fmt::format("{}: {} must be positive, not {}", option, name, value));

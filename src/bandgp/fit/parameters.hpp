@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// θ as the optimiser sees it: the logarithms of the parameters that are free, in the internal units of the series.
+// θ as the optimiser sees it: the logarithms of the parameters that are free, in the internal units of the
+// series.
 #pragma once
 #include <map>
 #include <optional>
@@ -33,8 +34,8 @@ class Parameters {
 std::vector<double> parameter_values(const Model& model);
 void set_parameter(Model& model, std::size_t index, double value);
 
-/// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not positive (a
-/// noise of 0 is allowed where `noise_may_vanish`).
+/// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not
+/// positive (a noise of 0 is allowed where `noise_may_vanish`).
 std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
                                             std::string_view option, bool noise_may_vanish);
 

@@ -8,8 +8,8 @@ namespace bandgp {
 
 Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
                     std::span<const double> free_gradient, const std::vector<bool>& active) {
-  // Forward differences with step 1e-4: the third derivative costs 1e-4 of the curvature, the gradient's own rounding
-  // (1e-10 of its scale) 1e-6.
+  // Forward differences with step 1e-4: the third derivative costs 1e-4 of the curvature, the gradient's own
+  // rounding (1e-10 of its scale) 1e-6.
   constexpr double kStep = 1e-4;
   const std::vector<double> x = parameters.free_logs(at);
   std::vector<std::size_t> index;

@@ -7,7 +7,8 @@ namespace bandgp {
 
 struct Curvature {
   std::vector<double> standard_errors;  // of the free logs; NaN where the Hessian says nothing
-  std::vector<double> newton_step;      // −H⁻¹g: what is left to the minimum; zeros when H is not positive definite
+  std::vector<double>
+      newton_step;  // −H⁻¹g: what is left to the minimum; zeros when H is not positive definite
 };
 
 /// One evaluation for each free parameter in `active` (those not at a bound), on the stage's present cut.

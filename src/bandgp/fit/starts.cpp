@@ -51,7 +51,8 @@ std::vector<Model> grid_starts(const Kernel& kernel, Mean mean, const DataScale&
   return starts;
 }
 
-std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added, const DataScale& scale) {
+std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
+                                const DataScale& scale) {
   double shortest = scale.span, longest = 0;
   for (const Term& term : smaller.kernel.terms) {
     shortest = std::min(shortest, term.lengthscale);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where training begins.  The paper's advice is a short length-scale and a large noise; a handful of other candidates
-// is looked at on little data, and sums of terms start from the fit with one term fewer.
+// Where training begins.  The paper's advice is a short length-scale and a large noise; a handful of other
+// candidates is looked at on little data, and sums of terms start from the fit with one term fewer.
 #pragma once
 #include "bandgp/gp/model.hpp"
 
@@ -8,7 +8,7 @@ namespace bandgp {
 
 /// What the candidates are made from, internal units.
 struct DataScale {
-  double gap = 1;       // median spacing
+  double gap = 1;  // median spacing
   double span = 1;
   double variance = 1;  // of the values (about 0 for a zero mean)
 };
@@ -18,7 +18,9 @@ DataScale data_scale(const Series& series, Mean mean);
 Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale);
 /// A grid over length-scale and noise share, for a kernel of one term.
 std::vector<Model> grid_starts(const Kernel& kernel, Mean mean, const DataScale& scale);
-/// `smaller` fits the kernel without term `added`: candidates for that term on both sides of the scales it has.
-std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added, const DataScale& scale);
+/// `smaller` fits the kernel without term `added`: candidates for that term on both sides of the scales it
+/// has.
+std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
+                                const DataScale& scale);
 
 }  // namespace bandgp

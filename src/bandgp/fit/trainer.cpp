@@ -16,8 +16,8 @@ std::unique_ptr<BandRepresentation> make_band(const Cut& cut, double max_bytes, 
   return band;
 }
 
-/// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's, length-scales from a
-/// tenth of the spacing to ten spans.  In logs, for every parameter.
+/// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's,
+/// length-scales from a tenth of the spacing to ten spans.  In logs, for every parameter.
 struct Box {
   std::vector<double> lower, upper;
   Box(std::size_t terms, const DataScale& scale) {
@@ -55,15 +55,20 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
   }
   ++result_.evaluations;
   const Series& series = stage.series();
-  TraceEntry entry{result_.evaluations, stage.number(), series.size(), nll_to_user(nll, series),
-                   parameter_values(to_user(model, series.units)), stage.band().bandwidth(), seconds()};
+  TraceEntry entry{result_.evaluations,
+                   stage.number(),
+                   series.size(),
+                   nll_to_user(nll, series),
+                   parameter_values(to_user(model, series.units)),
+                   stage.band().bandwidth(),
+                   seconds()};
   if (options_.progress) options_.progress(entry);
   result_.trace.push_back(std::move(entry));
   return nll;
 }
 
-Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
-                           int max_evaluations) {
+Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start,
+                           double step_tolerance, int max_evaluations) {
   if (parameters.free_count() == 0) {
     Likelihood likelihood;
     const double nll = evaluate(stage, start.model, false, likelihood);
@@ -88,16 +93,18 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   return {parameters.model(result.x), result.value, result.inverse_hessian, result.status};
 }
 
-std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters, const Model& model) const {
+std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters,
+                                      const Model& model) const {
   const Box box(model.kernel.terms.size(), data_scale(stage.series(), model.mean));
-  const std::vector<double> x = parameters.free_logs(model), lower = parameters.pick(box.lower), upper = parameters.pick(box.upper);
+  const std::vector<double> x = parameters.free_logs(model), lower = parameters.pick(box.lower),
+                            upper = parameters.pick(box.upper);
   std::vector<bool> inside(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) inside[i] = x[i] > lower[i] + 1e-3 && x[i] < upper[i] - 1e-3;
   return inside;
 }
 
-Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries,
-                           int head_start) {
+Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts,
+                           std::size_t tries, int head_start) {
   constexpr double kStepTolerance = 1e-4;
   std::vector<Candidate> candidates;
   Likelihood likelihood;
@@ -123,7 +130,8 @@ Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vect
   }
   for (const Candidate& start : candidates) {
     if (!std::isfinite(start.nll) || cancelled()) continue;
-    const Candidate found = descend(stage, parameters, start, kStepTolerance, std::min(60, options_.max_evaluations));
+    const Candidate found =
+        descend(stage, parameters, start, kStepTolerance, std::min(60, options_.max_evaluations));
     if (found.nll <= best.nll) best = found;
   }
   return best;

@@ -42,9 +42,10 @@ class Trainer {
   /// BFGS from a start.
   Candidate descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
                     int max_evaluations);
-  /// The best of BFGS runs from the `tries` best starts, judged by their loss after `head_start` evaluations of BFGS
-  /// (0: as they are).  Sums need it: a start with a negligible term looks as good as the smaller model does, and without
-  /// it 22 of 137 simulated fits of two terms ended in a worse optimum than from the truth, with it 1.
+  /// The best of BFGS runs from the `tries` best starts, judged by their loss after `head_start` evaluations
+  /// of BFGS (0: as they are).  Sums need it: a start with a negligible term looks as good as the smaller
+  /// model does, and without it 22 of 137 simulated fits of two terms ended in a worse optimum than from the
+  /// truth, with it 1.
   Candidate best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries,
                     int head_start);
 

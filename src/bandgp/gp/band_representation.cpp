@@ -16,9 +16,11 @@ using simd::kPanel;
 
 namespace {
 
-/// Doubles of the matrix that are worked on in one go: 256 kB, which with its neighbours stays in a second-level cache.
+/// Doubles of the matrix that are worked on in one go: 256 kB, which with its neighbours stays in a
+/// second-level cache.
 constexpr Index kChunkDoubles = 32768;
-/// Multiply-adds a second, of a whole evaluation on one thread; only for the estimate that precedes a large one.
+/// Multiply-adds a second, of a whole evaluation on one thread; only for the estimate that precedes a large
+/// one.
 constexpr double kWorkPerSecond = 1e10;
 
 }  // namespace
@@ -42,8 +44,9 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   reach_ = 0;
   switch (cut_.rule) {
     case Cut::Rule::tolerance: {
-      const Choice choice = cut_.index_band ? choose_band(kernel, weighted_, target, envelope_, choice_scratch_)
-                                            : choose_reach(kernel, weighted_, target, envelope_);
+      const Choice choice = cut_.index_band
+                                ? choose_band(kernel, weighted_, target, envelope_, choice_scratch_)
+                                : choose_reach(kernel, weighted_, target, envelope_);
       rho_ = choice.row_sum;
       reach_ = choice.reach;
       break;
@@ -71,7 +74,8 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   }
   const TailBound tail(kernel, weighted_);
   prediction_reach_ = tail.reach_for(target);
-  // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as much.
+  // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as
+  // much.
   if (prediction_reach_ >= x.back() - x.front()) prediction_reach_ = std::numeric_limits<double>::infinity();
   // Without a test point's own weight the bound is Σ wⱼ k ≥ ‖D^{−½}e‖₂.
   left_out_ = tail(prediction_reach_) * UpperBound::of(1 / weighted_.largest_weight);
@@ -99,7 +103,8 @@ PanelRange BandRepresentation::chunk_from(Index begin) const {
   return {begin, std::min(begin + panels, envelope_.panels())};
 }
 
-/// Ã on the panels of `range`: k(xᵢ − xⱼ) inside the envelope, 0 outside, k(0) + dᵢ on the diagonal, 1 past n.
+/// Ã on the panels of `range`: k(xᵢ − xⱼ) inside the envelope, 0 outside, k(0) + dᵢ on the diagonal, 1 past
+/// n.
 void BandRepresentation::fill(PanelRange range) {
   const TileKernels& tiles = tile_kernels();
   const double* x = points_->time();
@@ -110,7 +115,8 @@ void BandRepresentation::fill(PanelRange range) {
     const Index i0 = kPanel * p, from = envelope_.panel_first()[p];
     double* tile = matrix_.column(p, from);
     fill_covariance(*kernel_, x + i0, x + from, i0 + kPanel - from, tile);
-    const Index ragged = static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
+    const Index ragged =
+        static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
     if (from < ragged) tiles.clip(tile, from, ragged - from, row_first + i0);
     double* diagonal = matrix_.column(p, i0);
     for (Index r = 0; r < kPanel; ++r) {
@@ -119,8 +125,8 @@ void BandRepresentation::fill(PanelRange range) {
   }
 }
 
-std::optional<Failure> BandRepresentation::factor(const Kernel& kernel, const Observations& points, double q_bound,
-                                                  RightHandSides b) {
+std::optional<Failure> BandRepresentation::factor(const Kernel& kernel, const Observations& points,
+                                                  double q_bound, RightHandSides b) {
   choose(kernel, points, q_bound);
   if (auto failure = too_large(envelope_, 3)) return failure;
   matrix_.shape(envelope_);
@@ -155,7 +161,8 @@ void BandRepresentation::gradient(double* column, const double* noise_slope, std
     worker_.start([this] { contract(task_); });
   }
   worker_.wait();
-  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its slope is 0.
+  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its
+  // slope is 0.
   const auto& terms = kernel_->terms;
   for (std::size_t t = 0; t < terms.size(); ++t) {
     out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace_);
@@ -173,8 +180,8 @@ void BandRepresentation::contract(PanelRange range) {
       tiles.weights(matrix_.column(i, kPanel * j), alpha_ + kPanel * i, alpha_ + kPanel * j, kPanel * j,
                     envelope_.row_first() + kPanel * i, i == j, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
-        tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel, 1 / terms[t].lengthscale,
-                                               weights, sums_.data() + 2 * t);
+        tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
+                                               1 / terms[t].lengthscale, weights, sums_.data() + 2 * t);
       }
     }
     const double* diagonal = matrix_.column(j, kPanel * j);
@@ -233,52 +240,59 @@ std::vector<BandRepresentation::Group> BandRepresentation::group(std::span<const
 
 void BandRepresentation::fill_cross(std::span<const double> x, const Group& group, double* cross) const {
   alignas(64) double tests[kPanel];
-  for (Index t = 0; t < kPanel; ++t) tests[t] = x[static_cast<std::size_t>(std::min(group.begin + t, group.end - 1))];
+  for (Index t = 0; t < kPanel; ++t)
+    tests[t] = x[static_cast<std::size_t>(std::min(group.begin + t, group.end - 1))];
   const Index i0 = kPanel * group.first, i1 = kPanel * group.last;
   fill_covariance(*kernel_, tests, points_->time() + i0, i1 - i0, cross);
   for (Index i = points_->size(); i < i1; ++i) std::fill_n(cross + kPanel * (i - i0), kPanel, 0.0);
 }
 
-void BandRepresentation::project(std::span<const double> x, const std::vector<Group>& groups, RightHandSides solved,
+void BandRepresentation::project(const Group& group, const double* cross, RightHandSides solved, Index count,
                                  double* projection) const {
-  const auto count = static_cast<Index>(x.size());
-  AlignedBuffer cross;
-  for (const Group& g : groups) {
-    cross.reserve(kBlock * (g.last - g.first));
-    fill_cross(x, g, cross.data());
-    const Index i0 = kPanel * g.first;
-    for (Index c = 0; c < solved.columns; ++c) {
-      const double* column = solved.data + c * solved.stride;
-      double sum[kPanel] = {};
-      for (Index i = i0; i < kPanel * g.last; ++i) {
-        for (Index t = 0; t < kPanel; ++t) sum[t] += cross.data()[kPanel * (i - i0) + t] * column[i];
-      }
-      for (Index t = g.begin; t < g.end; ++t) projection[c * count + t] = sum[t - g.begin];
+  const Index i0 = kPanel * group.first;
+  for (Index c = 0; c < solved.columns; ++c) {
+    const double* column = solved.data + c * solved.stride;
+    double sum[kPanel] = {};
+    for (Index i = i0; i < kPanel * group.last; ++i) {
+      for (Index t = 0; t < kPanel; ++t) sum[t] += cross[kPanel * (i - i0) + t] * column[i];
     }
+    for (Index t = group.begin; t < group.end; ++t) projection[c * count + t] = sum[t - group.begin];
   }
 }
 
-std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                                   double* variance) {
+std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved,
+                                                   double* projection, double* variance) {
   const auto count = static_cast<Index>(x.size());
   std::fill_n(projection, solved.columns * count, 0.0);
   if (variance != nullptr) std::fill_n(variance, count, kernel_->variance());
   const std::vector<Group> groups = group(x);
-  worker_.start([&] { project(x, groups, solved, projection); });
-  struct Leave {
-    Worker& worker;
-    ~Leave() { worker.finish(); }
-  } const leave{worker_};  // the task refers to what lives here, and an allocation below may throw
-  std::optional<Failure> failure;
-  if (variance != nullptr && !groups.empty()) failure = predict_variance(x, groups, variance);
-  worker_.wait();
-  return failure;
+  if (variance != nullptr && !groups.empty()) {
+    if (auto failure = start_wide_inverse(groups)) return failure;
+  }
+  const auto quadratic_form = simd::panel_kernels().quadratic_form;
+  AlignedBuffer cross;
+  alignas(64) double explained[kPanel];
+  Index done = envelope_.panels();  // block columns of Z from here on are there
+  for (auto g = groups.rbegin(); g != groups.rend(); ++g) {
+    cross.reserve(kBlock * (g->last - g->first));
+    fill_cross(x, *g, cross.data());
+    project(*g, cross.data(), solved, count, projection);
+    if (variance == nullptr) continue;
+    inversion_.run({g->first, done});
+    done = g->first;
+    quadratic_form(wide_.panels(), g->first, g->last, cross.data(), explained);
+    // Rounding may leave a variance of −1e-17 where the truth is 1e-17.
+    for (Index t = g->begin; t < g->end; ++t) {
+      variance[t] = std::max(0.0, variance[t] - explained[t - g->begin]);
+    }
+  }
+  return std::nullopt;
 }
 
-/// k*ᵀZk* needs Z for all pairs of points within reach of x*, up to 2R apart: the inverse on a wider envelope, where
-/// there are test points.  It is used as soon as its block column is there, so only a window of it is ever held.
-std::optional<Failure> BandRepresentation::predict_variance(std::span<const double> x, const std::vector<Group>& groups,
-                                                            double* variance) {
+/// k*ᵀZk* needs Z for all pairs of points within reach of x*, up to 2R apart: the inverse on a wider
+/// envelope, where there are test points.  It is used as soon as its block column is there, so only a window
+/// of it is ever held.
+std::optional<Failure> BandRepresentation::start_wide_inverse(const std::vector<Group>& groups) {
   std::vector<Index> first(static_cast<std::size_t>(points_->size()));
   std::size_t g = 0;
   for (Index i = 0; i < points_->size(); ++i) {
@@ -287,25 +301,12 @@ std::optional<Failure> BandRepresentation::predict_variance(std::span<const doub
     first[static_cast<std::size_t>(i)] = std::min(envelope_.first(i), wanted);
   }
   wide_envelope_.keep(first);
-  const double bytes = 8.0 * kBlock * static_cast<double>(wide_envelope_.window() * wide_envelope_.widest_panel());
-  if (bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, bytes, 8 * wide_envelope_.cholesky_work() / kWorkPerSecond};
+  const double bytes =
+      8.0 * kBlock * static_cast<double>(wide_envelope_.window() * wide_envelope_.widest_panel());
+  if (bytes > max_bytes_)
+    return Failure{Failure::Kind::too_large, 0, bytes, 8 * wide_envelope_.cholesky_work() / kWorkPerSecond};
   wide_.shape_window(wide_envelope_);
   inversion_.start(matrix_, wide_);
-  const auto quadratic_form = simd::panel_kernels().quadratic_form;
-  AlignedBuffer cross;
-  alignas(64) double explained[kPanel];
-  Index next = static_cast<Index>(groups.size()) - 1;
-  for (Index j = envelope_.panels() - 1; next >= 0; --j) {
-    inversion_.run({j, j + 1});
-    for (; next >= 0 && groups[static_cast<std::size_t>(next)].first == j; --next) {
-      const Group& at = groups[static_cast<std::size_t>(next)];
-      cross.reserve(kBlock * (at.last - at.first));
-      fill_cross(x, at, cross.data());
-      quadratic_form(wide_.panels(), at.first, at.last, cross.data(), explained);
-      // Rounding may leave a variance of −1e-17 where the truth is 1e-17.
-      for (Index t = at.begin; t < at.end; ++t) variance[t] = std::max(0.0, variance[t] - explained[t - at.begin]);
-    }
-  }
   return std::nullopt;
 }
 
@@ -321,7 +322,8 @@ void BandRepresentation::covariance(std::span<const double> x, double* out) {
     for (Index t = 0; t < columns; ++t) {  // K_f* for up to 8 test points, then A⁻¹K_f*
       const double at = x[static_cast<std::size_t>(t0 + t)];
       advance(rows, at);
-      for (Index i = rows.begin; i < rows.end; ++i) solved.data()[t * n + i] = (*kernel_)(at - points_->time()[i]);
+      for (Index i = rows.begin; i < rows.end; ++i)
+        solved.data()[t * n + i] = (*kernel_)(at - points_->time()[i]);
     }
     const RightHandSides b{solved.data(), columns, n};
     solve_lower(matrix_, matrix_.all(), b);

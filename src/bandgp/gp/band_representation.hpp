@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's representation: Ã keeps the entries of K inside a band or a reach, the rest are 0.       [theory §1]
+// The paper's representation: Ã keeps the entries of K inside a band or a reach, the rest are 0. [theory §1]
 #pragma once
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/selected_inverse.hpp"
-#include "bandgp/base/worker.hpp"
 #include "bandgp/bandwidth/choose.hpp"
+#include "bandgp/base/worker.hpp"
 #include "bandgp/gp/representation.hpp"
 
 namespace bandgp {
@@ -31,8 +31,8 @@ double default_max_bytes();
 
 class BandRepresentation final : public Representation {
  public:
-  /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first factors and
-  /// inverts; more are not used.  Results are the same bit for bit.
+  /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first
+  /// factors and inverts; more are not used.  Results are the same bit for bit.
   BandRepresentation(const Cut& cut, double max_bytes, Index threads = 1)
       : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()), worker_(threads > 1) {}
 
@@ -69,9 +69,10 @@ class BandRepresentation final : public Representation {
   std::vector<Group> group(std::span<const double> x) const;
   /// k(x*_t − xᵢ) for a group: cross[8(i − 8·first) + t].
   void fill_cross(std::span<const double> x, const Group& group, double* cross) const;
-  void project(std::span<const double> x, const std::vector<Group>& groups, RightHandSides solved,
+  /// projection[c·count + t] ← k*ᵀ(solved column c) for the points t of a group.
+  void project(const Group& group, const double* cross, RightHandSides solved, Index count,
                double* projection) const;
-  std::optional<Failure> predict_variance(std::span<const double> x, const std::vector<Group>& groups, double* variance);
+  std::optional<Failure> start_wide_inverse(const std::vector<Group>& groups);
   /// Moves a window to the points within the prediction's reach of x; x must not decrease from call to call.
   void advance(IndexRange& rows, double x) const;
 

@@ -24,7 +24,8 @@ Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representa
       mean_(mean),
       representation_(std::move(representation)),
       observations_(series),
-      stride_(std::max(observations_.padded_size(), round_up(representation_->reduced_size(series.size()), 8))) {
+      stride_(
+          std::max(observations_.padded_size(), round_up(representation_->reduced_size(series.size()), 8))) {
   if (series.size() > 1) {
     half_span_ = 0.5 * (series.time.back() - series.time.front());
     middle_ = series.time.front() + half_span_;
@@ -42,7 +43,8 @@ void Evaluator::load_columns() {
   }
 }
 
-/// β by generalised least squares, then y ← y − Hβ in the reduced columns: q is its square, which does not cancel.
+/// β by generalised least squares, then y ← y − Hβ in the reduced columns: q is its square, which does not
+/// cancel.
 void Evaluator::profile() {
   const auto gram = [this](Index a, Index b) {
     return dot(columns_.data() + a * stride_, columns_.data() + b * stride_, stride_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss and its exact gradient:  NLL = ½ yᵀA⁻¹y + ½ log|A| + (n/2) log 2π, profiled over the mean.    [theory §1]
+// The loss and its exact gradient:  NLL = ½ yᵀA⁻¹y + ½ log|A| + (n/2) log 2π, profiled over the mean. [theory
+// §1]
 #pragma once
 #include <array>
 #include <memory>
@@ -23,10 +24,10 @@ struct Likelihood {
 
 /// Mean coefficients β = (HᵀA⁻¹H)⁻¹HᵀA⁻¹y, from the Gram matrix of (y, H) in A⁻¹.
 struct ProfiledMean {
-  Index count = 0;                          // columns of H
+  Index count = 0;  // columns of H
   std::array<double, 2> beta{};
-  std::array<double, 4> covariance{};       // (HᵀA⁻¹H)⁻¹, row-major 2×2
-  double largest_variance = 0;              // max of hᵀ(HᵀA⁻¹H)⁻¹h over the span
+  std::array<double, 4> covariance{};  // (HᵀA⁻¹H)⁻¹, row-major 2×2
+  double largest_variance = 0;         // max of hᵀ(HᵀA⁻¹H)⁻¹h over the span
 };
 
 /// The series at work: evaluates the loss at any θ with the memory of the first evaluation.

@@ -47,9 +47,11 @@ void require_valid(const Model& model, const Series& series) {
   if (!std::isfinite(model.noise) || model.noise < 0) {
     throw std::invalid_argument(fmt::format("noise is a variance and must be positive, not {}", model.noise));
   }
-  const bool all_known = !series.variance.empty() && *std::min_element(series.variance.begin(), series.variance.end()) > 0;
+  const bool all_known =
+      !series.variance.empty() && *std::min_element(series.variance.begin(), series.variance.end()) > 0;
   if (model.noise == 0 && !all_known) {
-    throw std::invalid_argument("noise must be positive: 0 needs a known positive error for every point (--yerr)");
+    throw std::invalid_argument(
+        "noise must be positive: 0 needs a known positive error for every point (--yerr)");
   }
   if (model.mean == Mean::linear && series.size() < 2) {
     throw std::invalid_argument("a linear mean needs at least two different times");

@@ -25,8 +25,8 @@ struct Model {
 Model to_internal(const Model& model, const Units& units);
 Model to_user(const Model& model, const Units& units);
 
-/// Throws std::invalid_argument unless the parameters are finite and positive (noise: not negative, and positive
-/// unless the series knows a positive variance at every point).
+/// Throws std::invalid_argument unless the parameters are finite and positive (noise: not negative, and
+/// positive unless the series knows a positive variance at every point).
 void require_valid(const Model& model, const Series& series);
 
 }  // namespace bandgp

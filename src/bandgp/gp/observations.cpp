@@ -9,7 +9,8 @@
 namespace bandgp {
 
 Observations::Observations(const Series& series) : series_(series), n_(series.size()) {
-  for (AlignedBuffer* buffer : {&time_, &value_, &noise_, &weight_, &noise_slope_}) buffer->reserve(padded_size());
+  for (AlignedBuffer* buffer : {&time_, &value_, &noise_, &weight_, &noise_slope_})
+    buffer->reserve(padded_size());
   if (series.has_ties()) value_slope_.reserve(padded_size());
   std::copy(series.time.begin(), series.time.end(), time_.data());
   for (Index i = n_; i < padded_size(); ++i) time_.data()[i] = time_.data()[i - 1] + 1;

@@ -17,7 +17,8 @@ namespace {
 void require_success(const std::optional<Failure>& failure) {
   if (!failure) return;
   if (failure->kind == Failure::Kind::not_positive_definite) {
-    throw std::runtime_error(fmt::format("the banded covariance is not positive definite (row {}): widen the band", failure->row));
+    throw std::runtime_error(
+        fmt::format("the banded covariance is not positive definite (row {}): widen the band", failure->row));
   }
   throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
 }
@@ -30,10 +31,12 @@ struct SortedTimes {
   SortedTimes(std::span<const double> times, const Units& units) : x(times.size()), order(times.size()) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t t = 0; t < times.size(); ++t) {
-      if (!std::isfinite(times[t])) throw std::invalid_argument(fmt::format("prediction time {} is {}", t + 1, times[t]));
+      if (!std::isfinite(times[t]))
+        throw std::invalid_argument(fmt::format("prediction time {} is {}", t + 1, times[t]));
     }
     if (!std::is_sorted(times.begin(), times.end())) {
-      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+      std::sort(order.begin(), order.end(),
+                [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
     }
     for (std::size_t t = 0; t < times.size(); ++t) x[t] = units.time_in(times[order[t]]);
   }
@@ -63,7 +66,8 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
   const std::size_t m = tests.x.size();
   const auto coefficients = static_cast<std::size_t>(solved.columns - 1);
   std::vector<double> projection(m * (1 + coefficients)), variance(with_variance ? m : 0);
-  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(), with_variance ? variance.data() : nullptr));
+  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(),
+                                                      with_variance ? variance.data() : nullptr));
 
   const ProfiledMean& profiled = evaluator_.profiled();
   const Units& units = series_->units;
@@ -106,7 +110,9 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   require_success(evaluator_.representation().predict(tests.x, solved, projection.data(), nullptr));
   const auto& c = evaluator_.profiled().covariance;
   const auto residual = [&](std::size_t column, std::size_t t) {
-    return column < coefficients ? evaluator_.basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t] : 0.0;
+    return column < coefficients
+               ? evaluator_.basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t]
+               : 0.0;
   };
   const double square = series_->units.value_unit * series_->units.value_unit;
   std::vector<double> result(m * m);
@@ -123,15 +129,16 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
 }
 
 std::vector<double> Posterior::sample(std::span<const double> times, Index count, std::uint64_t seed) {
-  // A smooth curve's covariance is singular to rounding: P Σ Pᵀ = L D Lᵀ with pivoting finds its numerical rank, and
-  // pivots below rounding (of either sign) draw nothing.  No jitter.
+  // A smooth curve's covariance is singular to rounding: P Σ Pᵀ = L D Lᵀ with pivoting finds its numerical
+  // rank, and pivots below rounding (of either sign) draw nothing.  No jitter.
   const std::vector<double> covariance = this->covariance(times);
   const std::vector<double> mean = predict(times, false).mean;
   const auto m = static_cast<Eigen::Index>(times.size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(Eigen::Map<const RowMajor>(covariance.data(), m, m));
   const Eigen::VectorXd pivots = ldlt.vectorD();
-  const double rounding = static_cast<double>(m) * std::numeric_limits<double>::epsilon() * pivots.cwiseAbs().maxCoeff();
+  const double rounding =
+      static_cast<double>(m) * std::numeric_limits<double>::epsilon() * pivots.cwiseAbs().maxCoeff();
   const Eigen::VectorXd root = (pivots.array() > rounding).select(pivots, 0.0).cwiseSqrt();
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
@@ -175,11 +182,13 @@ LeaveOneOut Posterior::leave_one_out() {
     const Index to = series_->has_ties() ? series_->group[static_cast<std::size_t>(i) + 1] : i + 1;
     for (Index j = from; j < to; ++j) {
       // The other observations of the same time come back in, as one of precision `others` around `around`.
-      const double own = noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(j)]);
+      const double own =
+          noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(j)]);
       double others = 0, around = 0;
       for (Index l = from; l < to; ++l) {
         if (l == j) continue;
-        const double p = 1 / (noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(l)]));
+        const double p =
+            1 / (noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(l)]));
         others += p;
         around += p * (series_->value[static_cast<std::size_t>(l)] - mean);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data say about the curve: mean, variance, covariance, samples anywhere, and leave-one-out.  [theory §2]
-// Takes and returns the user's units.  Variances include the uncertainty of estimated mean coefficients.
+// What the data say about the curve: mean, variance, covariance, samples anywhere, and leave-one-out. [theory
+// §2] Takes and returns the user's units.  Variances include the uncertainty of estimated mean coefficients.
 #pragma once
 #include <cstdint>
 
@@ -21,8 +21,10 @@ struct LeaveOneOut {
 
 class Posterior {
  public:
-  /// The model in the user's units.  Throws std::runtime_error when A is not positive definite or too large at θ.
-  Posterior(std::shared_ptr<const Series> series, const Model& model, std::unique_ptr<Representation> representation);
+  /// The model in the user's units.  Throws std::runtime_error when A is not positive definite or too large
+  /// at θ.
+  Posterior(std::shared_ptr<const Series> series, const Model& model,
+            std::unique_ptr<Representation> representation);
 
   /// At any finite times, in any order.
   Prediction predict(std::span<const double> times, bool with_variance = true);
@@ -36,7 +38,9 @@ class Posterior {
   const Model& model() const { return model_; }
   const Series& series() const { return *series_; }
   /// Mean coefficients in the user's units: value at time 0, then slope.
-  std::vector<double> mean_coefficients() const { return evaluator_.mean_in_user_units(likelihood_.coefficients); }
+  std::vector<double> mean_coefficients() const {
+    return evaluator_.mean_in_user_units(likelihood_.coefficients);
+  }
 
  private:
   void factor();  // unless it is there: the columns become α, A⁻¹H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A representation of the covariance A = K + D: one way of holding it in which solves, log|A| and traces are cheap.
-// Likelihood, prediction, leave-one-out and training are written against this interface and know no other.
-// The paper's band (band_representation.hpp) is the first; the general form is A = ΦΦᵀ + B, of which it is B. [§13]
+// A representation of the covariance A = K + D: one way of holding it in which solves, log|A| and traces are
+// cheap. Likelihood, prediction, leave-one-out and training are written against this interface and know no
+// other. The paper's band (band_representation.hpp) is the first; the general form is A = ΦΦᵀ + B, of which
+// it is B. [§13]
 #pragma once
 #include <memory>
 #include <optional>
@@ -20,9 +21,9 @@ namespace bandgp {
 struct Failure {
   enum class Kind { not_positive_definite, too_large };
   Kind kind;
-  Index row = 0;      // not_positive_definite: where the pivot failed
-  double bytes = 0;   // too_large: what the matrix would need
-  double seconds = 0; // too_large: what one evaluation would roughly take
+  Index row = 0;       // not_positive_definite: where the pivot failed
+  double bytes = 0;    // too_large: what the matrix would need
+  double seconds = 0;  // too_large: what one evaluation would roughly take
 };
 
 class Representation {
@@ -31,30 +32,32 @@ class Representation {
 
   /// Holds and factors A at θ, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
   /// q_bound ≥ yᵀD⁻¹y (for the choice of what to keep; profiled over the mean where there is one).
-  [[nodiscard]] virtual std::optional<Failure> factor(const Kernel& kernel, const Observations& points, double q_bound,
-                                                      RightHandSides b) = 0;
+  [[nodiscard]] virtual std::optional<Failure> factor(const Kernel& kernel, const Observations& points,
+                                                      double q_bound, RightHandSides b) = 0;
   /// Length of a reduced column.
   virtual Index reduced_size(Index n) const = 0;
   virtual double log_determinant() = 0;
 
   /// Reduced columns → A⁻¹ columns (the first n entries).  Keeps the factor.
   virtual void finish(RightHandSides b) = 0;
-  /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for (log variance, log lengthscale) of every term and,
-  /// last, for ∂A = diag(noise_slope).  Uses the factor up.
+  /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for (log variance, log lengthscale) of every
+  /// term and, last, for ∂A = diag(noise_slope).  Uses the factor up.
   virtual void gradient(double* column, const double* noise_slope, std::span<double> out) = 0;
   /// diag A⁻¹.  Uses the factor up.
   virtual void inverse_diagonal(std::span<double> out) = 0;
 
-  /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows itself.
+  /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
+  /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;
   virtual double reach() const = 0;
-  /// (largest pivot / smallest pivot) of the factored matrix: an estimate, from below, of its condition number.
+  /// (largest pivot / smallest pivot) of the factored matrix: an estimate, from below, of its condition
+  /// number.
   virtual double condition() = 0;
 
-  /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c) and, unless
-  /// null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  O(k) and O(k²) a point.
+  /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)
+  /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  O(k) and O(k²) a point.
   [[nodiscard]] virtual std::optional<Failure> predict(std::span<const double> x, RightHandSides solved,
                                                        double* projection, double* variance) = 0;
   /// K** − K*f A⁻¹ Kf*, row-major, mean known.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fitted model as one JSON file: parameters, cut, series in base64 blocks, checksum.  Self-contained: it predicts
-// without the data file, bit for bit as before it was saved (same instruction set).
+// A fitted model as one JSON file: parameters, cut, series in base64 blocks, checksum.  Self-contained: it
+// predicts without the data file, bit for bit as before it was saved (same instruction set).
 #pragma once
 #include <string>
 
@@ -10,7 +10,8 @@ namespace bandgp {
 
 /// The text of the file.  Everything in FitResult but the trace survives the round trip.
 std::string to_model_text(const FitResult& fit);
-/// Throws std::invalid_argument: `model.json: …` what is wrong (not a model, truncated, altered, a newer version).
+/// Throws std::invalid_argument: `model.json: …` what is wrong (not a model, truncated, altered, a newer
+/// version).
 FitResult from_model_text(const std::string& text, const std::string& name);
 
 /// Writes beside the target and renames: a failure leaves no half-written file.  `-` is standard output.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A covariance function is a flat sum of terms  k(τ) = Σ variance · ρ(|τ|/lengthscale).            [theory §12]
+// A covariance function is a flat sum of terms  k(τ) = Σ variance · ρ(|τ|/lengthscale).            [theory
+// §12]
 #pragma once
 #include <span>
 #include <string>
@@ -38,13 +39,15 @@ struct Kernel {
   bool complete() const;
 };
 
-/// Reads `0.8*se(lengthscale=20) + matern12`; throws std::invalid_argument naming the place and what was expected.
+/// Reads `0.8*se(lengthscale=20) + matern12`; throws std::invalid_argument naming the place and what was
+/// expected.
 Kernel parse_kernel(std::string_view text);
 
 /// The text form; parse_kernel(to_text(k)) gives k back, bit by bit.
 std::string to_text(const Kernel& kernel);
 
-/// `variance, lengthscale, noise` for one term; `variance_1, lengthscale_1, variance_2, …, noise` for several.
+/// `variance, lengthscale, noise` for one term; `variance_1, lengthscale_1, variance_2, …, noise` for
+/// several.
 std::vector<std::string> parameter_names(const Kernel& kernel);
 
 /// Throws std::invalid_argument unless every parameter is set, finite and positive.

@@ -38,7 +38,8 @@ struct Se {
   /// √(π/2) erfc(r/√2); erfc is good to 5 ulps, the scaled argument adds r² more.
   static UpperBound tail(double r) {
     r = std::min(r, 36.0);  // tails decrease: a capped r still bounds, and no factor underflows or meets ∞
-    return UpperBound::of(std::sqrt(std::numbers::pi / 2) * std::erfc(r / std::numbers::sqrt2), 16 + 4 * r * r);
+    return UpperBound::of(std::sqrt(std::numbers::pi / 2) * std::erfc(r / std::numbers::sqrt2),
+                          16 + 4 * r * r);
   }
 };
 

@@ -19,7 +19,8 @@ const TileKernels& tile_kernels() {
   }
 }
 
-void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count, double* out) {
+void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count,
+                     double* out) {
   const TileKernels& tiles = tile_kernels();
   bool add = false;
   for (const Term& term : kernel.terms) {

@@ -18,8 +18,8 @@ struct TileKernels {
   using Fill = void (*)(const double* rows, const double* columns, Index count, double variance,
                         double inverse_lengthscale, bool add, double* out);
   /// sums[0] +← Σ w ρ,  sums[1] +← Σ w (−r ρ'), over the same entries with weights w[8c + r].
-  using Contract = void (*)(const double* rows, const double* columns, Index count, double inverse_lengthscale,
-                            const double* weights, double* sums);
+  using Contract = void (*)(const double* rows, const double* columns, Index count,
+                            double inverse_lengthscale, const double* weights, double* sums);
   /// sums[r] +← variance Σ_c weight[c] ρ over the columns c0 … c0+count−1 that `limits` leaves out.
   using Tail = void (*)(const double* rows, const double* columns, Index c0, Index count, double variance,
                         double inverse_lengthscale, const double* weight, RowLimits limits, double* sums);
@@ -29,8 +29,8 @@ struct TileKernels {
 
   /// Zeroes the entries of columns c0 … c0+count−1 left of row_first.
   void (*clip)(double* tile, Index c0, Index count, const double* row_first);
-  /// weights[8c + r] ← z[8c + r] − alpha_rows[r] alpha_columns[c] for the kept entries of an 8×8 block: not left of
-  /// row_first and, where `diagonal`, strictly below the diagonal; 0 elsewhere.
+  /// weights[8c + r] ← z[8c + r] − alpha_rows[r] alpha_columns[c] for the kept entries of an 8×8 block: not
+  /// left of row_first and, where `diagonal`, strictly below the diagonal; 0 elsewhere.
   void (*weights)(const double* z, const double* alpha_rows, const double* alpha_columns, Index c0,
                   const double* row_first, bool diagonal, double* weights);
 };
@@ -38,6 +38,7 @@ struct TileKernels {
 const TileKernels& tile_kernels();
 
 /// out[8c + r] ← k(rows[r] − columns[c]), all terms.
-void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count, double* out);
+void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count,
+                     double* out);
 
 }  // namespace bandgp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of kernel/tiles.hpp, written once, compiled for every instruction set, instantiated for every shape.
+// The loops of kernel/tiles.hpp, written once, compiled for every instruction set, instantiated for every
+// shape.
 #include "bandgp/kernel/tile_tables.hpp"
 #include "bandgp/simd/vec.hpp"
 

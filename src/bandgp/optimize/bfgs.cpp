@@ -37,7 +37,8 @@ class Minimizer {
       const auto stop = search(slope);
       if (stop) {
         if (*stop != BfgsStatus::stalled) return finish(*stop);
-        // No descent along this direction: either the minimum to rounding, or a worn-out Hessian; start it afresh once.
+        // No descent along this direction: either the minimum to rounding, or a worn-out Hessian; start it
+        // afresh once.
         if (-slope < 1e-9 * std::max(1.0, std::abs(value_))) return finish(BfgsStatus::converged);
         if (restarted) return finish(BfgsStatus::stalled);
         restarted = true;
@@ -58,10 +59,12 @@ class Minimizer {
   }
   bool held(std::size_t i) const {
     if (options_.lower.empty()) return false;
-    return (x_[i] <= options_.lower[i] && gradient_[i] > 0) || (x_[i] >= options_.upper[i] && gradient_[i] < 0);
+    return (x_[i] <= options_.lower[i] && gradient_[i] > 0) ||
+           (x_[i] >= options_.upper[i] && gradient_[i] < 0);
   }
 
-  std::optional<BfgsStatus> evaluate(const std::vector<double>& x, double& value, std::vector<double>& gradient) {
+  std::optional<BfgsStatus> evaluate(const std::vector<double>& x, double& value,
+                                     std::vector<double>& gradient) {
     if (options_.cancelled && options_.cancelled()) return BfgsStatus::cancelled;
     if (evaluations_ >= options_.max_evaluations) return BfgsStatus::out_of_evaluations;
     value = f_(x, gradient);
@@ -71,7 +74,8 @@ class Minimizer {
     return std::nullopt;
   }
 
-  /// d = −H g over the variables that are free; steepest descent, half a unit long, while nothing is known of H.
+  /// d = −H g over the variables that are free; steepest descent, half a unit long, while nothing is known of
+  /// H.
   bool choose_direction() {
     double norm = 0;
     for (std::size_t i = 0; i < p_; ++i) norm += held(i) ? 0 : gradient_[i] * gradient_[i];

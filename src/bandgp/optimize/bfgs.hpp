@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimises a smooth function of a few variables inside a box.  Dense BFGS: with p ≤ 20 variables the whole inverse
-// Hessian is p² numbers, it can start from an earlier stage's, and a rejected point (f = ∞) only shortens the step.
-// Has never heard of a GP.
+// Minimises a smooth function of a few variables inside a box.  Dense BFGS: with p ≤ 20 variables the whole
+// inverse Hessian is p² numbers, it can start from an earlier stage's, and a rejected point (f = ∞) only
+// shortens the step. Has never heard of a GP.
 #pragma once
 #include <functional>
 #include <limits>
@@ -14,13 +14,13 @@ namespace bandgp {
 using Objective = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
 struct BfgsOptions {
-  std::vector<double> lower, upper;    // box; empty: none
-  std::vector<double> inverse_hessian; // p×p start, row-major; empty: steepest descent first
-  double step_tolerance = 1e-6;        // converged when the next step moves no variable by more than this
-  double value_tolerance = 1e-10;      // … or promises less than this
-  double largest_step = 2;             // of any variable in one iteration
+  std::vector<double> lower, upper;     // box; empty: none
+  std::vector<double> inverse_hessian;  // p×p start, row-major; empty: steepest descent first
+  double step_tolerance = 1e-6;         // converged when the next step moves no variable by more than this
+  double value_tolerance = 1e-10;       // … or promises less than this
+  double largest_step = 2;              // of any variable in one iteration
   int max_evaluations = 200;
-  std::function<bool()> cancelled;     // asked before every evaluation
+  std::function<bool()> cancelled;  // asked before every evaluation
 };
 
 enum class BfgsStatus { converged, stalled, out_of_evaluations, cancelled };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A series ready for computation: finite, in time order, equal times grouped, centred and scaled.
-// Nothing is repaired behind the user's back: what was dropped, sorted, merged or thinned is counted in `report`.
+// Nothing is repaired behind the user's back: what was dropped, sorted, merged or thinned is counted in
+// `report`.
 #pragma once
 #include <span>
 #include <vector>
@@ -21,14 +22,15 @@ struct Units {
 };
 
 struct SeriesReport {
-  Index rows = 0;      // rows given
-  Index dropped = 0;   // not finite
-  Index thinned = 0;   // closer than `thin` to the point kept before
-  Index merged = 0;    // observations that share an earlier observation's time
-  Index used = 0;      // observations that enter the likelihood: rows − dropped − thinned
+  Index rows = 0;     // rows given
+  Index dropped = 0;  // not finite
+  Index thinned = 0;  // closer than `thin` to the point kept before
+  Index merged = 0;   // observations that share an earlier observation's time
+  Index used = 0;     // observations that enter the likelihood: rows − dropped − thinned
   bool was_sorted = true;
-  double min_gap = 0, mean_gap = 0, max_gap = 0, span = 0;  // of distinct times, user's units; 0 with one time
-  double first_time = 0, last_time = 0;                     // user's units
+  double min_gap = 0, mean_gap = 0, max_gap = 0,
+         span = 0;                       // of distinct times, user's units; 0 with one time
+  double first_time = 0, last_time = 0;  // user's units
 };
 
 struct SeriesOptions {
@@ -41,8 +43,8 @@ struct Series {
   std::vector<double> time;      // (n,) strictly increasing, internal
   std::vector<double> value;     // (m ≥ n,) observations in time order, internal
   std::vector<double> variance;  // (m,) known variance of each observation, internal; empty: none known
-  std::vector<Index> group;      // (n+1,) observations of time i are group[i] … group[i+1]−1; empty: one each
-  std::vector<Index> row;        // (m,) which given row each observation came from
+  std::vector<Index> group;  // (n+1,) observations of time i are group[i] … group[i+1]−1; empty: one each
+  std::vector<Index> row;    // (m,) which given row each observation came from
   SeriesReport report;
 
   Index size() const { return static_cast<Index>(time.size()); }           // distinct times n
@@ -50,13 +52,14 @@ struct Series {
   bool has_ties() const { return !group.empty(); }
 };
 
-/// Sorts (stably), drops rows with a NaN or ±inf in any column, thins, groups equal times, centres and scales.
-/// `variance` is empty or as long as `time`.  Throws std::invalid_argument: lengths differ, a known variance is
-/// negative, thin is negative or not finite, no finite row is left.
-Series make_series(std::span<const double> time, std::span<const double> value, std::span<const double> variance = {},
-                   const SeriesOptions& options = {});
+/// Sorts (stably), drops rows with a NaN or ±inf in any column, thins, groups equal times, centres and
+/// scales. `variance` is empty or as long as `time`.  Throws std::invalid_argument: lengths differ, a known
+/// variance is negative, thin is negative or not finite, no finite row is left.
+Series make_series(std::span<const double> time, std::span<const double> value,
+                   std::span<const double> variance = {}, const SeriesOptions& options = {});
 
-/// Observations with times i ∈ [begin, end) for each of the given index ranges (over distinct times), same units.
+/// Observations with times i ∈ [begin, end) for each of the given index ranges (over distinct times), same
+/// units.
 struct IndexRange {
   Index begin, end;
 };

@@ -13,17 +13,18 @@ bool processor_has(Isa isa) {
 #ifdef BANDGP_ONLY_BASE
   return isa == Isa::base;
 #else
-  // Explicit questions: compiler-made clones picked the wrong copy on some processors (docs/decisions/001-instruction-sets.md).
+  // Explicit questions: compiler-made clones picked the wrong copy on some processors
+  // (docs/decisions/001-instruction-sets.md).
   switch (isa) {
     case Isa::base:
       return true;
     case Isa::avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-             __builtin_cpu_supports("bmi2");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     case Isa::avx512:
-      return processor_has(Isa::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512cd");
+      return processor_has(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
   }
   return false;
 #endif

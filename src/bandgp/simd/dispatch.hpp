@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction set runs.  Chosen once, from what the processor has; tests and benchmarks may choose another.
+// Which instruction set runs.  Chosen once, from what the processor has; tests and benchmarks may choose
+// another.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The micro-kernels of simd/panel.hpp, written once and compiled for every instruction set.
 //
-// Register tile: kTall panels (8·kTall rows) by kStep columns.  AVX-512 has 32 registers and takes 16 rows × 8 columns
-// (16 accumulators hide the 4-cycle latency of two FMA units); AVX2 has 16 registers and takes 8 × 4.
+// Register tile: kTall panels (8·kTall rows) by kStep columns.  AVX-512 has 32 registers and takes 16 rows ×
+// 8 columns (16 accumulators hide the 4-cycle latency of two FMA units); AVX2 has 16 registers and takes 8
+// × 4.
 #include "bandgp/simd/panel.hpp"
 
 #include "bandgp/simd/dispatch.hpp"
@@ -39,9 +40,11 @@ BANDGP_INLINE void store_tile(const Tile<tall>& t, double* const* rows, Index c0
   }
 }
 
-/// t ← t − X[:, from … to) · Y[:, from … to)ᵀ;  X: columns of `rows`, Y: kStep rows, one column every 8 doubles.
+/// t ← t − X[:, from … to) · Y[:, from … to)ᵀ;  X: columns of `rows`, Y: kStep rows, one column every 8
+/// doubles.
 template <int tall>
-BANDGP_INLINE void subtract_product(Tile<tall>& t, double* const* rows, const double* y, Index from, Index to) {
+BANDGP_INLINE void subtract_product(Tile<tall>& t, double* const* rows, const double* y, Index from,
+                                    Index to) {
   _Pragma("GCC unroll 4") for (Index l = from; l < to; ++l) {
     Column x[unsigned{tall}];
     BANDGP_UNROLL for (int q = 0; q < tall; ++q) x[q] = Column::load(rows[q] + kPanel * l);
@@ -65,8 +68,8 @@ BANDGP_INLINE void solve_right_transposed(Tile<tall>& t, const double* y, const 
   }
 }
 
-/// Columns c0 … c0+kStep−1 of `tall` panels below their diagonal: update with everything to the left, then solve.
-/// from: first column of the panel with the shortest row; rows[0] may start earlier, at `earlier`.
+/// Columns c0 … c0+kStep−1 of `tall` panels below their diagonal: update with everything to the left, then
+/// solve. from: first column of the panel with the shortest row; rows[0] may start earlier, at `earlier`.
 template <int tall>
 BANDGP_INLINE void factor_step(const Panels& a, double* const* rows, Index earlier, Index from, Index c0,
                                const double* inv_diag) {
@@ -86,9 +89,11 @@ BANDGP_INLINE void factor_step(const Panels& a, double* const* rows, Index earli
 }
 
 /// The same on the diagonal: rows[0] is the panel of columns c0 …; its kStep × kStep triangle is factored.
-/// Right-looking, as A − a aᵀ/d with d not yet rooted: the chain from pivot to pivot is one division, not two roots.
+/// Right-looking, as A − a aᵀ/d with d not yet rooted: the chain from pivot to pivot is one division, not two
+/// roots.
 template <int tall>
-BANDGP_INLINE Index factor_diagonal_step(double* const* rows, Index earlier, Index from, Index c0, double* inv_diag) {
+BANDGP_INLINE Index factor_diagonal_step(double* const* rows, Index earlier, Index from, Index c0,
+                                         double* inv_diag) {
   const Index corner = c0 % kPanel;  // first row of the triangle inside its panel
   const double* y = rows[0] + corner;
   Tile<tall> t = load_tile<tall>(rows, c0);
@@ -121,7 +126,7 @@ BANDGP_INLINE Index factor_diagonal_step(double* const* rows, Index earlier, Ind
     const Column scale = Column::all(inverse_root);
     // Zeros above the diagonal, where the updates left remainders.
     where_ge(Column::iota(), static_cast<double>(corner + c), t.at[0][c] * scale).store(out + kPanel * c);
-    BANDGP_UNROLL for (int q = 1; q < tall; ++q) (t.at[q][c] * scale).store(rows[q] + kPanel * (c0 + c));
+    BANDGP_UNROLL for (int q = 1; q < tall; ++q)(t.at[q][c] * scale).store(rows[q] + kPanel * (c0 + c));
   }
   return bad;
 }
@@ -184,7 +189,8 @@ void solve_lower(const Panels& l, Index p, const double* inv_diag, double* b, In
     t.store(x);
     BANDGP_UNROLL for (int c = 0; c < kPanel; ++c) {
       x[c] *= inv_diag[i0 + c];
-      BANDGP_UNROLL for (int r = c + 1; r < kPanel; ++r) x[r] = neg_mul_add(row[kPanel * (i0 + c) + r], x[c], x[r]);
+      BANDGP_UNROLL for (int r = c + 1; r < kPanel; ++r) x[r] =
+          neg_mul_add(row[kPanel * (i0 + c) + r], x[c], x[r]);
     }
     Column::load(x).store(b + i0);
   }
@@ -199,7 +205,8 @@ void solve_upper(const Panels& l, Index p, Index last, const double* inv_diag, d
     for (Index i = p + 1; i <= last; ++i) {
       const double* block = l.column(i, i0);
       const Column x = Column::load(b + kPanel * i);
-      BANDGP_UNROLL for (int c = 0; c < kPanel; ++c) sum[c] = mul_add(Column::load(block + kPanel * c), x, sum[c]);
+      BANDGP_UNROLL for (int c = 0; c < kPanel; ++c) sum[c] =
+          mul_add(Column::load(block + kPanel * c), x, sum[c]);
     }
     alignas(64) double block[kBlock], by_row[kBlock];
     BANDGP_UNROLL for (int c = 0; c < kPanel; ++c) sum[c].store(block + kPanel * c);
@@ -222,8 +229,8 @@ BANDGP_INLINE double* mirror_block(double* mirror, Index ring, Index i, Index m)
   return mirror + ((i & (ring - 1)) * ring + (m & (ring - 1))) * kBlock;
 }
 
-/// Z_ij for `tall` panels i, i+1, …: −(Σ_m Z_im L_mj) L_jj⁻¹, to which the diagonal block (i = j) adds L_jj⁻ᵀ first.
-/// scratch: the blocks L_mj, m = j … l_last.
+/// Z_ij for `tall` panels i, i+1, …: −(Σ_m Z_im L_mj) L_jj⁻¹, to which the diagonal block (i = j) adds L_jj⁻ᵀ
+/// first. scratch: the blocks L_mj, m = j … l_last.
 template <int tall>
 BANDGP_INLINE void invert_rows(const Panels& z, Index i, Index j, Index l_last, const double* inv_diag,
                                double* mirror, Index ring, const double* scratch, const double* addend) {
@@ -287,7 +294,8 @@ void invert(const Panels& l, const Panels& z, Index j, Index l_last, Index z_las
   for (i = j + 1; i <= z_last; ++i) {
     transpose(z.column(i, kPanel * j), mirror_block(mirror, ring, j, i));
   }
-  // The diagonal block starts from L_jj⁻ᵀ.  T = L_jj⁻¹ by columns of T L_jj = I, from right to left; then transposed.
+  // The diagonal block starts from L_jj⁻ᵀ.  T = L_jj⁻¹ by columns of T L_jj = I, from right to left; then
+  // transposed.
   alignas(64) double inverse[kBlock], upper[kBlock];
   BANDGP_UNROLL for (int c = kPanel - 1; c >= 0; --c) {
     Column t = where_le(abs(Column::iota() - Column::all(c)), 0.0, Column::all(1.0));  // column c of I
@@ -298,7 +306,8 @@ void invert(const Panels& l, const Panels& z, Index j, Index l_last, Index z_las
   }
   transpose(inverse, upper);
   invert_rows<1>(z, j, j, l_last, inv_diag, mirror, ring, scratch, upper);
-  // Rounding leaves the block a little asymmetric, and the recurrence would multiply that from panel to panel.
+  // Rounding leaves the block a little asymmetric, and the recurrence would multiply that from panel to
+  // panel.
   double* block = z.column(j, kPanel * j);
   for (Index c = 1; c < kPanel; ++c) {
     for (Index r = 0; r < c; ++r) block[kPanel * c + r] = block[kPanel * r + c];
@@ -317,7 +326,8 @@ void quadratic_form(const Panels& z, Index p0, Index p1, const double* v, double
         for (Index l = from; l < to; ++l) {
           const Column x = Column::load(z.column(p, l));
           const double* y = v + kPanel * (l - kPanel * p0) + half;
-          BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t.at[0][c] = mul_add(x, Column::all(y[c]), t.at[0][c]);
+          BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t.at[0][c] =
+              mul_add(x, Column::all(y[c]), t.at[0][c]);
         }
       };
       accumulate(kPanel * p0, kPanel * p);

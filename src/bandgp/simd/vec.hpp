@@ -4,14 +4,15 @@
 #pragma once
 #include <hwy/highway.h>
 
-// Every symbol of a per-instruction-set file lives in its own namespace, so that no copy of an inline function
-// compiled for AVX-512 can be picked by the linker for a machine without it (tests/layout checks the objects).
+// Every symbol of a per-instruction-set file lives in its own namespace, so that no copy of an inline
+// function compiled for AVX-512 can be picked by the linker for a machine without it (tests/layout checks the
+// objects).
 #define BANDGP_CAT_(a, b) a##b
 #define BANDGP_CAT(a, b) BANDGP_CAT_(a, b)
 #define BANDGP_ISA_NAMESPACE BANDGP_CAT(isa_, BANDGP_ISA)
 #define BANDGP_INLINE __attribute__((always_inline)) inline
-// Tiles live in registers only when the loops over them are unrolled; the portable fallback has no such registers, and
-// unrolled scalars only make compilers (clang with sanitizers: minutes) and code slow.
+// Tiles live in registers only when the loops over them are unrolled; the portable fallback has no such
+// registers, and unrolled scalars only make compilers (clang with sanitizers: minutes) and code slow.
 #if HWY_MAX_BYTES >= 32
 #define BANDGP_UNROLL _Pragma("GCC unroll 16")
 #else
@@ -55,7 +56,8 @@ struct Column {
   /// 0, 1, …, 7
   static BANDGP_INLINE Column iota() {
     Column c;
-    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] = hn::Iota(tag, static_cast<double>(i * kLanes));
+    BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) c.part[i] =
+        hn::Iota(tag, static_cast<double>(i * kLanes));
     return c;
   }
   static BANDGP_INLINE Column zero() { return all(0.0); }
@@ -72,11 +74,11 @@ struct Column {
   }
 };
 
-#define BANDGP_LANEWISE(name, expression)                                                       \
-  BANDGP_INLINE Column name(const Column& a, const Column& b) {                                 \
-    Column r;                                                                                   \
+#define BANDGP_LANEWISE(name, expression)                                                                \
+  BANDGP_INLINE Column name(const Column& a, const Column& b) {                                          \
+    Column r;                                                                                            \
     BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = expression(a.part[i], b.part[i]); \
-    return r;                                                                                   \
+    return r;                                                                                            \
   }
 BANDGP_LANEWISE(operator+, hn::Add)
 BANDGP_LANEWISE(operator-, hn::Sub)
@@ -91,12 +93,14 @@ BANDGP_INLINE Column operator-(double a, const Column& b) { return Column::all(a
 /// a·b + c and c − a·b, each with one rounding.
 BANDGP_INLINE Column mul_add(const Column& a, const Column& b, const Column& c) {
   Column r;
-  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::MulAdd(a.part[i], b.part[i], c.part[i]);
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] =
+      hn::MulAdd(a.part[i], b.part[i], c.part[i]);
   return r;
 }
 BANDGP_INLINE Column neg_mul_add(const Column& a, const Column& b, const Column& c) {
   Column r;
-  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::NegMulAdd(a.part[i], b.part[i], c.part[i]);
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] =
+      hn::NegMulAdd(a.part[i], b.part[i], c.part[i]);
   return r;
 }
 BANDGP_INLINE Column abs(const Column& a) {
@@ -120,17 +124,20 @@ BANDGP_INLINE Column where_ge(const Column& key, double bound, const Column& val
   return r;
 }
 /// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.
-/// a = j ln 2 + r, e^a = 2^j (1 + r q(r)) with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev nodes of
-/// |r| ≤ ½ ln 2 (error 1e-17).  Highway's own Exp also serves positive and denormal results; a covariance costs 6.7 ns
-/// for eight entries instead of 8.8 without that (docs/decisions/001-instruction-sets.md).
+/// a = j ln 2 + r, e^a = 2^j (1 + r q(r)) with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev
+/// nodes of |r| ≤ ½ ln 2 (error 1e-17).  Highway's own Exp also serves positive and denormal results; a
+/// covariance costs 6.7 ns for eight entries instead of 8.8 without that
+/// (docs/decisions/001-instruction-sets.md).
 BANDGP_INLINE Column exp(const Column& a) {
   Column result;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
-    const V least = hn::Set(tag, -708.0), shift = hn::Set(tag, 6755399441055744.0);  // 1.5·2^52 rounds to integers
+    const V least = hn::Set(tag, -708.0),
+            shift = hn::Set(tag, 6755399441055744.0);  // 1.5·2^52 rounds to integers
     const V x = hn::Max(a.part[i], least);
     const V rounded = hn::MulAdd(x, hn::Set(tag, 1.4426950408889634), shift);
     const V j = hn::Sub(rounded, shift);
-    V r = hn::NegMulAdd(j, hn::Set(tag, 6.93147180369123816490e-01), x);  // ln 2 in two parts, the first with 21 zeros
+    V r = hn::NegMulAdd(j, hn::Set(tag, 6.93147180369123816490e-01),
+                        x);  // ln 2 in two parts, the first with 21 zeros
     r = hn::NegMulAdd(j, hn::Set(tag, 1.90821492927058770002e-10), r);
     const V r2 = hn::Mul(r, r);
     V even = hn::Set(tag, 2.5105217004720745e-08), odd = hn::Set(tag, 2.7626371065696354e-07);
