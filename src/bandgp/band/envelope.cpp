@@ -67,7 +67,8 @@ void Envelope::lay_out() {
 double Envelope::cholesky_work() const {
   double work = 0;
   for (Index p = 0; p < panels(); ++p) {
-    const auto blocks = static_cast<double>(p + 1 - panel_first_[static_cast<std::size_t>(p)] / kPanel);
+    const Index count = p + 1 - panel_first_[static_cast<std::size_t>(p)] / kPanel;
+    const auto blocks = static_cast<double>(count);
     work += 0.5 * blocks * (blocks + 1) * kPanel * kPanel * kPanel;
   }
   return work;

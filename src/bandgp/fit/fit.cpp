@@ -247,7 +247,7 @@ FitResult fit(const Table& table, const FitOptions& options) {
              options);
 }
 
-FitResult fit(std::shared_ptr<const Series> series, const FitOptions& given) {
+FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& given) {
   FitOptions options = given;
   if (options.tolerance) options.cut.tolerance = *options.tolerance;
   require_fittable(*series, options);

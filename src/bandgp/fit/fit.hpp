@@ -90,7 +90,7 @@ struct FitResult {
 
 /// Throws std::invalid_argument for a mistake in the options (unknown parameter name, value not positive, all
 /// values equal).  The series must have been made with center = (mean != zero).
-FitResult fit(std::shared_ptr<const Series> series, const FitOptions& options);
+FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& options);
 /// The same for a table as it was read: makes the series first.
 FitResult fit(const Table& table, const FitOptions& options);
 

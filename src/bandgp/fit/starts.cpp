@@ -6,6 +6,10 @@
 
 namespace bandgp {
 
+/// Length-scale, in gaps, up to which a slower term is looked for: its band has some 450 neighbours then, and
+/// every candidate costs a dozen evaluations.  Training itself may go farther.
+constexpr double kLongestSearched = 60;
+
 DataScale data_scale(const Series& series, Mean mean) {
   DataScale scale;
   if (series.size() > 1) {
@@ -76,7 +80,7 @@ std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std:
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
-    if (factor > 2 && lengthscale > scale.span / 2) break;
+    if (factor > 2 && lengthscale > std::min(scale.span / 2, kLongestSearched * scale.gap)) break;
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);
   }
