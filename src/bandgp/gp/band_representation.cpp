@@ -39,8 +39,11 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
     envelope_.keep_band(n, k);
     rho_ = certify(kernel, weighted_, envelope_, target / 64);
   };
-  double gap = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
+  const auto smallest_gap = [&] {  // only the paper's two closed rules ask for it
+    double gap = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
+    return gap;
+  };
   reach_ = 0;
   switch (cut_.rule) {
     case Cut::Rule::tolerance: {
@@ -52,10 +55,10 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
       break;
     }
     case Cut::Rule::corollary:
-      index_band(corollary_bandwidth(kernel, noise, gap, n).value_or(n - 1));
+      index_band(corollary_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
       break;
     case Cut::Rule::theorem:
-      index_band(theorem_bandwidth(kernel, noise, gap, n).value_or(n - 1));
+      index_band(theorem_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
       break;
     case Cut::Rule::lemma:
       rho_ = choose_band(kernel, weighted_, 1.0, envelope_, choice_scratch_).row_sum;
