@@ -435,7 +435,8 @@ TEST(Certificate, choose_band_gives_the_smallest_band_and_choose_reach_nearly_th
         return std::abs(points.x[i] - points.x[j]) <= reach;
       });
     };
-    const Choice cut = choose_reach(c.model.kernel, weighted, target, envelope);
+    const TailBound tail(c.model.kernel, weighted);
+    const Choice cut = choose_reach(c.model.kernel, weighted, tail, target, envelope);
     ASSERT_GE(cut.row_sum.value(), left_out(cut.reach) * (1 - 1e-15L));
     ASSERT_LE(cut.row_sum.value(), target);
     for (Index i = 0; i < n; ++i) {
@@ -445,7 +446,7 @@ TEST(Certificate, choose_band_gives_the_smallest_band_and_choose_reach_nearly_th
     }
     // One per cent less would not do, unless the end of the ladder of candidates is reached: e⁻⁷ of where it
     // starts.
-    const bool shortest = cut.reach < 1.001e-3 * TailBound(c.model.kernel, weighted).reach_for(target / 64);
+    const bool shortest = cut.reach < 1.001e-3 * tail.reach_for(target / 64);
     if (cut.reach > 0 && !shortest && envelope.bandwidth() > 0) {
       ASSERT_GE(left_out(cut.reach * 0.99), target * (1 - 1.0L / 60)) << "reach " << cut.reach;
     }

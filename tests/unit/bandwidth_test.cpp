@@ -206,7 +206,7 @@ TEST(Bandwidth, certify_sums_what_an_envelope_leaves_out_and_knows_when_it_is_to
       largest = std::max(largest,
                          row_sum(kernel, points, i, [k](Index a, Index b) { return std::abs(a - b) > k; }));
     }
-    const UpperBound rho = certify(kernel, points.view(), envelope, 1e-9);
+    const UpperBound rho = certify(kernel, points.view(), TailBound(kernel, points.view()), envelope, 1e-9);
     if (largest > 1) {
       EXPECT_FALSE(rho.is_finite()) << k;
     } else {

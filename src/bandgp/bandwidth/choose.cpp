@@ -85,9 +85,9 @@ class EnvelopeCut final : public RowCut {
 
 }  // namespace
 
-Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope) {
+Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail, double target,
+                    Envelope& envelope) {
   const std::span<const double> x(points.x, static_cast<std::size_t>(points.n));
-  const TailBound tail(kernel, points);
   const double far = tail.reach_for(kFarShare * target);
   const UpperBound beyond = tail(far);
   // Candidates far·e^{−0.005 m}: sampled rows tell how much each would leave out.
@@ -120,10 +120,9 @@ Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double t
   return {cut.reach(), envelope.bandwidth(), sum};
 }
 
-Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope,
-                   std::vector<double>& scratch) {
+Choice choose_band(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail, double target,
+                   Envelope& envelope, std::vector<double>& scratch) {
   const std::span<const double> x(points.x, static_cast<std::size_t>(points.n));
-  const TailBound tail(kernel, points);
   const double far = tail.reach_for(kFarShare * target);
   const UpperBound beyond = tail(far);
   envelope.keep_reach(x, far);
@@ -155,10 +154,9 @@ Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double ta
   return {0, envelope.bandwidth(), sum};
 }
 
-UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope,
-                   double negligible) {
+UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail,
+                   const Envelope& envelope, double negligible) {
   if (envelope.first(envelope.size() - 1) == 0) return UpperBound::exactly(0);  // nothing is left out
-  const TailBound tail(kernel, points);
   const double far = tail.reach_for(negligible);
   EnvelopeCut cut(envelope);
   return largest_row_sum(kernel, points, cut, far, tail(far), 1.0);

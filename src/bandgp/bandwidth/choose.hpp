@@ -14,21 +14,22 @@ struct Choice {
 };
 
 /// Smallest reach (to 0.5 %) with every row sum at most `target`; `envelope` is set to it.
-Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope);
+Choice choose_reach(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail, double target,
+                    Envelope& envelope);
 
 /// Smallest k with every row sum below `target`; `envelope` is set to it.  `scratch` is memory to be used
 /// again.
-Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target, Envelope& envelope,
-                   std::vector<double>& scratch);
+Choice choose_band(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail, double target,
+                   Envelope& envelope, std::vector<double>& scratch);
 inline Choice choose_band(const Kernel& kernel, const WeightedPoints& points, double target,
                           Envelope& envelope) {
   std::vector<double> scratch;
-  return choose_band(kernel, points, target, envelope, scratch);
+  return choose_band(kernel, points, TailBound(kernel, points), target, envelope, scratch);
 }
 
 /// The row sums of a given envelope; infinite when they exceed 1, where no certificate exists.
-UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const Envelope& envelope,
-                   double negligible);
+UpperBound certify(const Kernel& kernel, const WeightedPoints& points, const TailBound& tail,
+                   const Envelope& envelope, double negligible);
 
 /// The ρ that keeps ½[ρq/(1−ρ) − n log(1−ρ)] within `nats`: with x = 2·nats/(q+n) it is x/(1+x).
 double rho_for_tolerance(double nats, double q, Index n);

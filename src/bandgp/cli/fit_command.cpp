@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
 #include <stdexcept>
 
@@ -37,14 +36,6 @@ FitOptions options_from(const FitFlags& flags) {
   return options;
 }
 
-void require_noise(const FitOptions& options, const Series& series) {
-  const auto noise = options.fix.find("noise");
-  if (noise == options.fix.end() || noise->second > 0) return;
-  const bool all_known = !series.variance.empty() && std::ranges::min(series.variance) > 0;
-  if (!all_known)
-    throw std::invalid_argument("--fix noise=0 needs a known positive error for every point (--yerr)");
-}
-
 bool announce(const CostEstimate& cost, Progress& progress, bool quiet) {
   progress.clear();
   if (!quiet) {
@@ -62,7 +53,6 @@ int fit_series(const FitFlags& flags) {
   FitOptions options = options_from(flags);
   if (flags.output) require_writable(*flags.output);  // before the work, not after it
   const Input input = read_input(flags.data, options.mean);
-  require_noise(options, *input.series);
 
   FitResult result;
   {

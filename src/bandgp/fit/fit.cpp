@@ -208,9 +208,8 @@ void require_fittable(const Series& series, const FitOptions& options) {
         fmt::format("values of size {} have no variance in double precision: rescale them", unit));
   }
   const auto fixed_noise = options.fix.find("noise");
-  const bool all_known = !series.variance.empty() && std::ranges::min(series.variance) > 0;
-  if (fixed_noise != options.fix.end() && fixed_noise->second == 0 && !all_known) {
-    throw std::invalid_argument("noise fixed at 0 needs a known positive error for every point");
+  if (fixed_noise != options.fix.end() && fixed_noise->second == 0 && !series.all_errors_known()) {
+    throw std::invalid_argument("noise fixed at 0 needs a known positive error for every point (--yerr)");
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
   if (*low == *high && (options.mean != Mean::zero || *low == 0)) {

@@ -109,12 +109,12 @@ Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vect
   std::vector<Candidate> candidates;
   Likelihood likelihood;
   for (const Model& model : starts) {
-    if (cancelled()) break;
+    if (cancelled() && !candidates.empty()) break;  // the first start is looked at in any case
     Candidate start;
     start.model = parameters.model(parameters.free_logs(model));  // fixed values in place
     if (starts.size() == 1) {
       start.nll = 0;  // nothing to judge
-    } else if (head_start > 0) {
+    } else if (head_start > 0 && !cancelled()) {
       start = descend(stage, parameters, start, kStepTolerance, head_start);
     } else {
       start.nll = evaluate(stage, start.model, false, likelihood);

@@ -35,9 +35,10 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   const std::span<const double> x(points.time(), static_cast<std::size_t>(n));
   const double noise = points.smallest_noise();
   const double target = rho_for_tolerance(cut_.tolerance, q_bound, n);
+  const TailBound tail(kernel, weighted_);
   const auto index_band = [&](Index k) {
     envelope_.keep_band(n, k);
-    rho_ = certify(kernel, weighted_, envelope_, target / 64);
+    rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
   };
   const auto smallest_gap = [&] {  // only the paper's two closed rules ask for it
     double gap = std::numeric_limits<double>::infinity();
@@ -48,8 +49,8 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   switch (cut_.rule) {
     case Cut::Rule::tolerance: {
       const Choice choice = cut_.index_band
-                                ? choose_band(kernel, weighted_, target, envelope_, choice_scratch_)
-                                : choose_reach(kernel, weighted_, target, envelope_);
+                                ? choose_band(kernel, weighted_, tail, target, envelope_, choice_scratch_)
+                                : choose_reach(kernel, weighted_, tail, target, envelope_);
       rho_ = choice.row_sum;
       reach_ = choice.reach;
       break;
@@ -61,7 +62,7 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
       index_band(theorem_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
       break;
     case Cut::Rule::lemma:
-      rho_ = choose_band(kernel, weighted_, 1.0, envelope_, choice_scratch_).row_sum;
+      rho_ = choose_band(kernel, weighted_, tail, 1.0, envelope_, choice_scratch_).row_sum;
       break;
     case Cut::Rule::bandwidth:
       index_band(cut_.bandwidth);
@@ -69,13 +70,12 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
     case Cut::Rule::reach:
       envelope_.keep_reach(x, cut_.reach);
       reach_ = cut_.reach;
-      rho_ = certify(kernel, weighted_, envelope_, target / 64);
+      rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
       break;
     case Cut::Rule::envelope:
-      rho_ = certify(kernel, weighted_, envelope_, target / 64);
+      rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
       break;
   }
-  const TailBound tail(kernel, weighted_);
   prediction_reach_ = tail.reach_for(target);
   // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as
   // much.

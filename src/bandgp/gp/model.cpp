@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -47,9 +46,7 @@ void require_valid(const Model& model, const Series& series) {
   if (!std::isfinite(model.noise) || model.noise < 0) {
     throw std::invalid_argument(fmt::format("noise is a variance and must be positive, not {}", model.noise));
   }
-  const bool all_known =
-      !series.variance.empty() && *std::min_element(series.variance.begin(), series.variance.end()) > 0;
-  if (model.noise == 0 && !all_known) {
+  if (model.noise == 0 && !series.all_errors_known()) {
     throw std::invalid_argument(
         "noise must be positive: 0 needs a known positive error for every point (--yerr)");
   }

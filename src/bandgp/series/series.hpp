@@ -3,6 +3,7 @@
 // Nothing is repaired behind the user's back: what was dropped, sorted, merged or thinned is counted in
 // `report`.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct Series {
   Index size() const { return static_cast<Index>(time.size()); }           // distinct times n
   Index observations() const { return static_cast<Index>(value.size()); }  // m
   bool has_ties() const { return !group.empty(); }
+  /// Whether every observation has a known positive error, so that no other noise is needed.
+  bool all_errors_known() const { return !variance.empty() && std::ranges::min(variance) > 0; }
 };
 
 /// Sorts (stably), drops rows with a NaN or ±inf in any column, thins, groups equal times, centres and
