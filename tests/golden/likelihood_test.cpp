@@ -361,6 +361,39 @@ void expect_flat(const EvaluationResult& result) {
   for (const double g : result.likelihood.gradient) EXPECT_CLOSE(g, 0, 1e-5);
 }
 
+TEST(LikelihoodGolden, mistakes_in_the_cut_or_the_mean_are_refused) {
+  const std::vector<double> t = {0, 1, 2, 3}, y = {1, 2, 0, 4};
+  const Series centred = bandgp::make_series(t, y);
+  const Model model{parse_kernel("1*se(lengthscale=1)"), 0.1, Mean::constant};
+  const Model zero{model.kernel, 0.1, Mean::zero};
+  for (const Cut& cut :
+       {Cut{.tolerance = -1}, Cut{.tolerance = 0},
+        Cut{.rule = Cut::Rule::bandwidth, .bandwidth = 2, .tolerance = -1},
+        Cut{.rule = Cut::Rule::bandwidth, .bandwidth = -1}, Cut{.rule = Cut::Rule::reach, .reach = -1}}) {
+    EXPECT_THROW((void)evaluate(centred, model, cut), std::invalid_argument);
+    FitOptions options;
+    options.cut = cut;
+    EXPECT_THROW((void)fit(std::make_shared<const Series>(centred), options), std::invalid_argument);
+  }
+  EXPECT_THROW((void)evaluate(centred, zero, {}), std::invalid_argument);
+  EXPECT_NO_THROW((void)evaluate(bandgp::make_series(t, y, {}, {.center = false}), zero, {}));
+}
+
+TEST(LikelihoodGolden, a_vanishing_lengthscale_leaves_white_noise_and_a_finite_gradient) {
+  const std::vector<double> t = {0, 1, 2, 3}, y = {1, 2, 0, 4};
+  const Series series = bandgp::make_series(t, y);
+  for (const AnyShape& shape : support::all_shapes()) {
+    const Model model{Kernel(std::vector<Term>{{shape, 2.0, 1e-160}}), 0.1, Mean::constant};
+    support::for_each_isa([&] {
+      const EvaluationResult result = evaluate(series, model, {});
+      ASSERT_FALSE(result.failure);
+      ASSERT_EQ(result.likelihood.gradient.size(), 3U);
+      for (const double g : result.likelihood.gradient) EXPECT_TRUE(std::isfinite(g)) << shape_name(shape);
+      EXPECT_EQ(result.likelihood.gradient[1], 0) << shape_name(shape);
+    });
+  }
+}
+
 TEST(Published, gpml_simple_optimum) {
   SKIP_WITHOUT_DATA();
   Case c = read_case("gpml_simple_xy.csv");

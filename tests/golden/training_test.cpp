@@ -388,6 +388,22 @@ TEST(Training, a_fixed_band_that_is_too_narrow_is_counted_and_never_crashes) {
   EXPECT_GT(rejected, 0);
 }
 
+TEST(Training, a_fixed_band_that_fits_a_part_but_not_all_of_a_long_series_steps_back_slow) {
+  Random random(5);
+  std::vector<double> time, value;
+  double t = 0, a = 0, b = 0;
+  for (int i = 0; i < 9000; ++i) {
+    time.push_back(t += random.uniform(0.5, 1.5));
+    a = 0.9 * a + 0.4 * random.normal();
+    b = 0.8 * b + 0.4 * a;
+    value.push_back(b + 0.1 * random.normal());
+  }
+  FitOptions options;
+  options.cut = {.rule = Cut::Rule::bandwidth, .bandwidth = 2};
+  const FitResult result = fit(std::make_shared<const Series>(make_series(time, value)), options);
+  EXPECT_TRUE(std::isfinite(result.nll)) << status_name(result.status) << ": " << result.message;
+}
+
 TEST(Training, cancelling_at_any_time_returns_a_finite_model) {
   const Data data = simulate(plain_truth(), 200, 10);
   const auto series = series_of(data, Mean::constant);

@@ -387,6 +387,35 @@ TEST(Certificate, a_tolerance_is_always_kept) {
   kept.report("true_error_of_tolerance");
 }
 
+TEST(Certificate, a_tolerance_is_kept_where_one_point_is_far_more_precise_than_the_rest) {
+  Random random(77);
+  Case c;
+  c.time = support::make_times(random, 300, Times::irregular, 1);
+  for (std::size_t i = 0; i < 300; ++i) {
+    c.value.push_back(0.01 * random.normal());
+    c.variance.push_back(i == 150 ? 1e-22 : 1e-4);
+  }
+  c.model.kernel = "1e-4*se(lengthscale=5)";
+  c.model.noise = 0;
+  c.cut.tolerance = 0.01;
+  const EvaluationResult result = evaluate(support::make_series(c), c.model, c.cut);
+  ASSERT_FALSE(result.failure);
+  EXPECT_LE(result.likelihood.certificate.nll_error.value(), 0.01);
+}
+
+TEST(Certificate, tails_below_the_smallest_exponential_still_count) {
+  Random random(78);
+  Case c;
+  c.time = support::make_times(random, 300, Times::regular, 1);
+  c.value = random.normals(300);
+  c.model.kernel = "1e300*se(lengthscale=1)";
+  c.model.noise = 1;
+  c.cut = {.rule = Cut::Rule::bandwidth, .bandwidth = 38};
+  const EvaluationResult result = evaluate(support::make_series(c), c.model, c.cut);
+  ASSERT_FALSE(result.failure);
+  EXPECT_GE(result.likelihood.certificate.rho.value(), 2e300 * std::exp(-0.5 * 39 * 39));
+}
+
 TEST(Certificate, choose_band_gives_the_smallest_band_and_choose_reach_nearly_the_smallest_reach) {
   int exactly = 0, total = 0;
   for (std::uint64_t problem = 0; problem < kProblems / 4; ++problem) {

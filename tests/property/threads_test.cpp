@@ -39,7 +39,7 @@ TEST(Threads, leave_likelihood_and_gradient_the_same_bit_for_bit) {
 
 TEST(Threads, report_the_same_failing_row) {
   const Series series = irregular(5000, 4);
-  const Model model{"1*se(lengthscale=6)", 1e-4, Mean::zero};
+  const Model model{"1*se(lengthscale=6)", 1e-4, Mean::constant};
   const Cut narrow{.rule = Cut::Rule::bandwidth, .bandwidth = 4};
   const EvaluationResult one = evaluate(series, model, narrow, 0, 1);
   const EvaluationResult two = evaluate(series, model, narrow, 0, 2);

@@ -229,4 +229,19 @@ TEST(Csv, a_file_that_cannot_be_read_is_told_with_the_reason) {
   EXPECT_EQ(error("/"), "cannot read /: Is a directory");
 }
 
+TEST(Csv, what_is_not_named_is_the_first_column_that_nothing_else_uses) {
+  const Table by_x = read("y,t\n5,1\n6,2\n", {.x = "t"});
+  EXPECT_EQ(by_x.time, (std::vector<double>{1, 2}));
+  EXPECT_EQ(by_x.value, (std::vector<double>{5, 6}));
+  const Table by_y = read("y,t\n5,1\n6,2\n", {.y = "1"});
+  EXPECT_EQ(by_y.time, (std::vector<double>{1, 2}));
+  EXPECT_NE(error_of("a,b\n1,2\n", {.x = "a", .y = "a"}).find("two of time, value and error"),
+            std::string::npos);
+  EXPECT_NE(error_of("a,b\n1,2\n", {.yerr = "b"}).find("no column left"), std::string::npos);
+}
+
+TEST(Csv, a_first_line_with_a_number_in_it_is_data_and_may_be_malformed) {
+  EXPECT_NE(error_of("0,1.2x\n1,2\n").find(":1"), std::string::npos);
+}
+
 }  // namespace

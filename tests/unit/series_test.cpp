@@ -314,4 +314,15 @@ TEST(Subseries, ranges_must_increase_and_lie_within) {
     EXPECT_THROW(subseries(series, ranges), std::invalid_argument);
 }
 
+TEST(Series, thinning_by_the_spacing_of_a_grid_keeps_the_grid) {
+  std::vector<double> time, value;
+  for (int i = 0; i < 100; ++i) {
+    time.push_back(0.1 * i);
+    value.push_back(i % 7);
+  }
+  EXPECT_EQ(make_series(time, value, {}, {.thin = 0.1}).size(), 100);
+  EXPECT_EQ(make_series(time, value, {}, {.thin = 0.3}).size(), 34);
+  EXPECT_EQ(make_series(time, value, {}, {.thin = 0.1001}).size(), 50);
+}
+
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/band/selected_inverse.hpp"
 
-#include <bit>
-
 #include "bandgp/simd/dispatch.hpp"
 
 namespace bandgp {
@@ -10,9 +8,9 @@ namespace bandgp {
 void SelectedInverse::start(PanelBand& factor, PanelBand& inverse) {
   factor_ = &factor;
   inverse_ = &inverse;
-  // The upper half of the window, transposed: every product then reads columns.  A ring of 2^m panels.
-  ring_ = static_cast<Index>(std::bit_ceil(static_cast<std::size_t>(inverse.envelope().window())));
-  mirror_.reserve(ring_ * ring_ * simd::kBlock);
+  // The upper half of the window, transposed: every product then reads columns.
+  ring_ = inverse.envelope().window();
+  mirror_.reserve(mirror_doubles(inverse.envelope()));
   scratch_.reserve(factor.envelope().window() * simd::kBlock);
 }
 

@@ -12,6 +12,10 @@ class SelectedInverse {
   /// Z takes the place of L (inverse == factor), or a matrix shaped on an envelope that contains the
   /// factor's.
   void start(PanelBand& factor, PanelBand& inverse);
+  /// What it needs besides, in doubles: the upper half of the widest window.
+  static Index mirror_doubles(const Envelope& inverse) {
+    return inverse.window() * inverse.window() * simd::kBlock;
+  }
   /// Block columns of `range`, from the last to the first; all later ones are done already.
   void run(PanelRange range);
 

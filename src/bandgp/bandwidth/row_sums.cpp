@@ -114,7 +114,10 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
       }
       most_terms =
           std::max(most_terms, std::max<Index>(0, left_end - left) + std::max<Index>(0, right - right_begin));
-      for (Index r = 0; i0 + r <= i1; ++r) worst = std::max(worst, sums[r] * points.weight[i0 + r]);
+      for (Index r = 0; i0 + r <= i1; ++r) {
+        const double sum = sums[r] * points.weight[i0 + r];
+        if (!(sum <= worst) && !std::isnan(worst)) worst = sum;  // a NaN stays, and bounds nothing
+      }
       if (worst + beyond.value() <= limit) {
         largest = std::max(largest, worst);
         break;
@@ -125,7 +128,13 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
   // Summation adds one rounding a term; exp, variance and weights a few more; the exponent r²/2 ≤ 708
   // magnifies its own.
   const double ulps = static_cast<double>(most_terms) * static_cast<double>(kernel.terms.size()) + 3000;
-  return (largest == 0 ? UpperBound::exactly(0) : UpperBound::of(largest, ulps)) + beyond;
+  if (largest == 0 && most_terms == 0) return beyond;
+  // The vector exp flushes below e^{−708} to 0; what that may have hidden, over n points and all terms.
+  const UpperBound flushed = UpperBound::of(kernel.variance() * std::exp(-708.0)) *
+                             UpperBound::of(points.largest_weight * points.largest_weight) *
+                             UpperBound::exactly(static_cast<double>(n));
+  return UpperBound::of(largest, largest == 0 ? 0 : ulps) +
+         (std::isfinite(kernel.support()) ? UpperBound() : flushed) + beyond;
 }
 
 }  // namespace bandgp

@@ -55,7 +55,7 @@ void add_parameter_flags(CLI::App& command, ModelFlags& flags) {
 void add_tolerance_flag(CLI::App& command, CutFlags& flags) {
   command
       .add_option("--tolerance", flags.tolerance,
-                  "distance from the exact NLL that is allowed (default: 0.01)")
+                  "distance from the exact NLL that is allowed (default: 0.01; fit ends at 1e-5 or less)")
       ->type_name("NATS");
 }
 

@@ -148,21 +148,27 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
   } else {
     result.status = FitStatus::not_positive_definite;
     result.message = fmt::format(
-        "the banded covariance lost positive definiteness at every one of {} points tried: widen the band",
-        result.evaluations);
+        "the banded covariance lost positive definiteness at {} of {} points tried, and wherever all data "
+        "were used: "
+        "widen the band",
+        result.rejected_not_positive_definite, result.evaluations);
   }
   result.nll = kUnset;
+}
+
+Cost cost_at(Stage& stage, const Model& model) {
+  Observations points(stage.series());
+  points.at(model.noise);
+  return stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
 }
 
 /// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
 bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes,
                 FitResult& result) {
-  Observations points(stage.series());
-  points.at(model.noise);
-  const Cost cost =
-      stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  const Cost cost = cost_at(stage, model);
   const double unit = stage.series().units.time_unit;
-  const CostEstimate estimate{points.size(), cost.bandwidth, cost.bytes, cost.seconds,
+  const Index n = stage.series().size();
+  const CostEstimate estimate{n, cost.bandwidth, cost.bytes, cost.seconds,
                               unit * cost.reach / kThinnedBandwidth};
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
@@ -170,16 +176,15 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
         "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB "
         "are allowed; "
         "--thin {:.3g} would bring it to about {:.0f} neighbours",
-        cost.bandwidth, points.size(), cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin,
-        kThinnedBandwidth);
+        cost.bandwidth, n, cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin, kThinnedBandwidth);
     return false;
   }
   const bool cancelled = options.cancelled && options.cancelled();
   if (cancelled && cost.seconds > kParting) {
     result.status = FitStatus::cancelled;
     result.message = fmt::format(
-        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more",
-        points.size(), cost.seconds);
+        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more", n,
+        cost.seconds);
     return false;
   }
   if (cost.seconds > kLongSeconds && options.accept_cost && !options.accept_cost(estimate)) {
@@ -192,13 +197,8 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
 
 void require_fittable(const Series& series, const FitOptions& options) {
   if (options.kernel.terms.empty()) throw std::invalid_argument("the kernel has no term");
-  if (options.cut.rule == Cut::Rule::tolerance &&
-      !(options.cut.tolerance > 0 && std::isfinite(options.cut.tolerance))) {
-    throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", options.cut.tolerance));
-  }
-  if (options.cut.rule == Cut::Rule::bandwidth && options.cut.bandwidth < 0) {
-    throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", options.cut.bandwidth));
-  }
+  require_valid(options.cut);
+  require_centred_for(options.mean, series);
   if (options.mean == Mean::linear && series.size() < 2) {
     throw std::invalid_argument("a linear mean needs at least two different times");
   }
@@ -292,9 +292,11 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
     const Series part = part_of(*series, kMiddle);
     Stage stage(part, options.mean, loose, max_bytes, options.threads, number++);
-    rescale(kMiddle);
-    const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
-    if (std::isfinite(found.nll)) best = found;
+    if (cost_at(stage, best.model).seconds <= kLongSeconds) {  // else it saves nothing worth its own cost
+      rescale(kMiddle);
+      const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
+      if (std::isfinite(found.nll)) best = found;
+    }
   }
 
   Stage stage(*series, options.mean, tight, max_bytes, options.threads, number);
@@ -305,6 +307,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     return result;
   }
   rescale(series->size());
+  if (coarse && cut.rule != Cut::Rule::tolerance) trainer.retreat(stage, parameters, best);
   Candidate found = trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations);
   if (!std::isfinite(found.nll)) found.model = best.model;
   result.status = trainer.cancelled() ? FitStatus::cancelled : to_fit_status(found.status);

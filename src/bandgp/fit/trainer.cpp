@@ -93,6 +93,22 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   return {parameters.model(result.x), result.value, result.inverse_hessian, result.status};
 }
 
+void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& candidate) {
+  Likelihood likelihood;
+  Model model = candidate.model;
+  for (int step = 0; step < 40 && !cancelled(); ++step) {
+    if (std::isfinite(evaluate(stage, model, false, likelihood))) {
+      if (step == 0) return;
+      candidate = Candidate();  // what was learned of the curvature was learned elsewhere
+      candidate.model = model;
+      return;
+    }
+    for (Term& term : model.kernel.terms) term.lengthscale *= 0.95;
+    model.noise *= 1.1;
+    model = parameters.model(parameters.free_logs(model));  // fixed values stay
+  }
+}
+
 std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters,
                                       const Model& model) const {
   const Box box(model.kernel.terms.size(), data_scale(stage.series(), model.mean));

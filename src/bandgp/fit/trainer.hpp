@@ -49,6 +49,10 @@ class Trainer {
   Candidate best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries,
                     int head_start);
 
+  /// A θ found on part of the series may have no value on all of it, where a fixed band is too narrow: walks
+  /// from it towards shorter length-scales and more noise (the paper's advice) until there is one.
+  void retreat(Stage& stage, const Parameters& parameters, Candidate& candidate);
+
   /// For each free parameter, whether it stays clear of the box that training is kept in.
   std::vector<bool> inside_box(const Stage& stage, const Parameters& parameters, const Model& model) const;
 

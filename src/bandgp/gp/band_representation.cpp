@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/gp/band_representation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "bandgp/bandwidth/rules.hpp"
 #include "bandgp/base/machine.hpp"
@@ -23,7 +26,21 @@ constexpr Index kChunkDoubles = 32768;
 /// one.
 constexpr double kWorkPerSecond = 1e10;
 
+/// The matrix and what its inversion needs beside it.
+double bytes_for(const Envelope& envelope) {
+  return 8.0 * static_cast<double>(envelope.doubles() + SelectedInverse::mirror_doubles(envelope));
+}
+
 }  // namespace
+
+void require_valid(const Cut& cut) {
+  if (!(cut.tolerance > 0 && std::isfinite(cut.tolerance)))
+    throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", cut.tolerance));
+  if (cut.rule == Cut::Rule::bandwidth && cut.bandwidth < 0)
+    throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", cut.bandwidth));
+  if (cut.rule == Cut::Rule::reach && !(cut.reach >= 0))
+    throw std::invalid_argument(fmt::format("reach must not be negative: {}", cut.reach));
+}
 
 double default_max_bytes() { return 0.6 * physical_memory(); }
 
@@ -79,13 +96,15 @@ void BandRepresentation::choose(const Kernel& kernel, const Observations& points
   prediction_reach_ = tail.reach_for(target);
   // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as
   // much.
-  if (prediction_reach_ >= x.back() - x.front()) prediction_reach_ = std::numeric_limits<double>::infinity();
+  // And where the matrix is whole, predictions are the exact GP's too.
+  if (prediction_reach_ >= x.back() - x.front() || rho_.value() == 0)
+    prediction_reach_ = std::numeric_limits<double>::infinity();
   // Without a test point's own weight the bound is Σ wⱼ k ≥ ‖D^{−½}e‖₂.
   left_out_ = tail(prediction_reach_) * UpperBound::of(1 / weighted_.largest_weight);
 }
 
 std::optional<Failure> BandRepresentation::too_large(const Envelope& envelope, double evaluations) const {
-  const double bytes = 8.0 * static_cast<double>(envelope.doubles());
+  const double bytes = bytes_for(envelope);
   if (bytes <= max_bytes_) return std::nullopt;
   return Failure{Failure::Kind::too_large, 0, bytes, evaluations * envelope.cholesky_work() / kWorkPerSecond};
 }
@@ -96,8 +115,8 @@ Cost BandRepresentation::cost(const Kernel& kernel, const Observations& points, 
   for (Index i = 0; i < points.size(); ++i) {
     widest = std::max(widest, points.time()[i] - points.time()[envelope_.first(i)]);
   }
-  return {8.0 * static_cast<double>(envelope_.doubles()), 3 * envelope_.cholesky_work() / kWorkPerSecond,
-          envelope_.bandwidth(), widest};
+  return {bytes_for(envelope_), 3 * envelope_.cholesky_work() / kWorkPerSecond, envelope_.bandwidth(),
+          widest};
 }
 
 PanelRange BandRepresentation::chunk_from(Index begin) const {
@@ -305,7 +324,8 @@ std::optional<Failure> BandRepresentation::start_wide_inverse(const std::vector<
   }
   wide_envelope_.keep(first);
   const double bytes =
-      8.0 * kBlock * static_cast<double>(wide_envelope_.window() * wide_envelope_.widest_panel());
+      8.0 * kBlock * static_cast<double>(wide_envelope_.window() * wide_envelope_.widest_panel()) +
+      8.0 * static_cast<double>(SelectedInverse::mirror_doubles(wide_envelope_));
   if (bytes > max_bytes_)
     return Failure{Failure::Kind::too_large, 0, bytes, 8 * wide_envelope_.cholesky_work() / kWorkPerSecond};
   wide_.shape_window(wide_envelope_);

@@ -19,6 +19,9 @@ struct Cut {
   bool index_band = false;  // rule tolerance: cut by index instead of by distance
 };
 
+/// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach.
+void require_valid(const Cut& cut);
+
 /// What one evaluation with gradient takes, roughly; known before anything is spent.
 struct Cost {
   double bytes = 0, seconds = 0;
@@ -34,7 +37,9 @@ class BandRepresentation final : public Representation {
   /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first
   /// factors and inverts; more are not used.  Results are the same bit for bit.
   BandRepresentation(const Cut& cut, double max_bytes, Index threads = 1)
-      : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()), worker_(threads > 1) {}
+      : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()), worker_(threads > 1) {
+    require_valid(cut);
+  }
 
   /// Later factorisations use this cut; rule `envelope` keeps whatever the last one kept.
   void set_cut(const Cut& cut) { cut_ = cut; }

@@ -35,6 +35,9 @@ class Evaluator {
  public:
   /// The series must outlive this.
   Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation);
+  Evaluator(const Evaluator&) =
+      delete;  // the representation refers to the kernel and the observations in here
+  Evaluator& operator=(const Evaluator&) = delete;
 
   /// The loss at θ (internal units) and, where asked for, its gradient.  The result's vector is reused.
   [[nodiscard]] std::optional<Failure> evaluate(const Model& model, bool with_gradient, Likelihood& out);

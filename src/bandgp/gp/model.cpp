@@ -41,6 +41,14 @@ Model to_user(const Model& model, const Units& units) {
   return scaled(model, units.value_unit * units.value_unit, units.time_unit);
 }
 
+void require_centred_for(Mean mean, const Series& series) {
+  if (mean == Mean::zero && series.units.value_origin != 0) {
+    throw std::invalid_argument(
+        "a model with mean zero needs a series that was not centred: make it with SeriesOptions{.center = "
+        "false}");
+  }
+}
+
 void require_valid(const Model& model, const Series& series) {
   require_valid(model.kernel);
   if (!std::isfinite(model.noise) || model.noise < 0) {
@@ -50,6 +58,7 @@ void require_valid(const Model& model, const Series& series) {
     throw std::invalid_argument(
         "noise must be positive: 0 needs a known positive error for every point (--yerr)");
   }
+  require_centred_for(model.mean, series);
   if (model.mean == Mean::linear && series.size() < 2) {
     throw std::invalid_argument("a linear mean needs at least two different times");
   }

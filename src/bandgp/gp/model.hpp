@@ -25,6 +25,9 @@ struct Model {
 Model to_internal(const Model& model, const Units& units);
 Model to_user(const Model& model, const Units& units);
 
+/// Throws std::invalid_argument when the mean is zero but the values were centred.
+void require_centred_for(Mean mean, const Series& series);
+
 /// Throws std::invalid_argument unless the parameters are finite and positive (noise: not negative, and
 /// positive unless the series knows a positive variance at every point).
 void require_valid(const Model& model, const Series& series);

@@ -64,14 +64,19 @@ void Observations::at(double noise) {
 }
 
 double Observations::noise_weighted_square(bool centred) const {
-  double precision = 0, first = 0, second = 0;
-  for (Index i = 0; i < n_; ++i) {
-    const double p = 1 / noise_.data()[i], y = value_.data()[i];
+  double precision = 0, first = 0, square = 0;
+  for (Index i = 0; centred && i < n_; ++i) {
+    const double p = 1 / noise_.data()[i];
     precision += p;
-    first += p * y;
-    second += p * y * y;
+    first += p * value_.data()[i];
   }
-  return centred ? std::max(0.0, second - first * first / precision) : second;
+  // Two passes: Σpy² − (Σpy)²/Σp would cancel where one point is far more precise than the rest.
+  const double c = centred ? first / precision : 0;
+  for (Index i = 0; i < n_; ++i) {
+    const double e = value_.data()[i] - c;
+    square += e * e / noise_.data()[i];
+  }
+  return square;
 }
 
 }  // namespace bandgp

@@ -170,14 +170,29 @@ void choose_columns(Columns& columns, const CsvOptions& options, const std::stri
   const bool has_times = options.step == 0;
   if (has_times && columns.count == 1)
     refuse(file, "has one column only; give the spacing of its values by --step");
-  if (has_times) columns.x = options.x.empty() ? 0 : find_column(columns, options.x, file);
-  columns.y = options.y.empty() ? (has_times ? 1 : 0) : find_column(columns, options.y, file);
+  if (!options.x.empty() && has_times) columns.x = find_column(columns, options.x, file);
+  if (!options.y.empty()) columns.y = find_column(columns, options.y, file);
   if (!options.yerr.empty()) columns.yerr = find_column(columns, options.yerr, file);
+  const auto first_free = [&] {  // what was not named is the first column that nothing else uses
+    std::size_t column = 0;
+    while (columns.x == column || columns.y == column || columns.yerr == column) ++column;
+    if (column >= columns.count) refuse(file, "has no column left for the values; name them by --x and --y");
+    return column;
+  };
+  if (has_times && !columns.x) columns.x = first_free();
+  if (!columns.y) columns.y = first_free();
+  if (columns.x == columns.y || columns.y == columns.yerr || (columns.x && columns.x == columns.yerr))
+    refuse(file, "one column cannot serve as two of time, value and error (--x, --y, --yerr)");
 }
 
-/// A header is a first line with a cell that is neither a number nor a missing mark.
+/// A header is a first line with text in it and numbers in less than half of its cells; a line of numbers in
+/// which one cell is text is data, and malformed.
 std::vector<std::string> header_of(const std::vector<std::string_view>& cells) {
-  if (std::ranges::all_of(cells, [](std::string_view cell) { return number(cell).has_value(); })) return {};
+  const auto is_text = [](std::string_view cell) { return !number(cell).has_value(); };
+  const auto is_number = [](std::string_view cell) { return std::isfinite(number(cell).value_or(NAN)); };
+  if (std::ranges::none_of(cells, is_text) ||
+      2 * std::ranges::count_if(cells, is_number) >= std::ssize(cells))
+    return {};
   std::vector<std::string> names(cells.begin(), cells.end());
   for (std::string& name : names)  // inside quotes a quote is written twice
     for (std::size_t at = 0; (at = name.find("\"\"", at)) != name.npos; ++at) name.erase(at, 1);

@@ -36,7 +36,7 @@ struct PanelKernels {
 
   /// Block column j of Z = (L Lᵀ)⁻¹ from Z L = L⁻ᵀ: rows of panels j … z_last.  L has nonzeros in panels j …
   /// l_last. Later block columns of Z are there already, in `z` (lower) and in `mirror`, a ring of ring²
-  /// blocks (ring a power of two ≥ z_last − j + 1) that holds Z_im, m > i, transposed from Z_mi.  The
+  /// blocks (ring ≥ z_last − j + 1) that holds Z_im, m > i, transposed from Z_mi.  The
   /// diagonal block is stored full. `scratch` takes (l_last − j + 1) blocks.  l and z may be the same memory.
   void (*invert)(const Panels& l, const Panels& z, Index j, Index l_last, Index z_last,
                  const double* inv_diag, double* mirror, Index ring, double* scratch);

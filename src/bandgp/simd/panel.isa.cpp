@@ -224,9 +224,9 @@ void solve_upper(const Panels& l, Index p, Index last, const double* inv_diag, d
   }
 }
 
-/// Block (i, m), m > i, of the mirrored upper half; ring is a power of two.
+/// Block (i, m), m > i, of the mirrored upper half.
 BANDGP_INLINE double* mirror_block(double* mirror, Index ring, Index i, Index m) {
-  return mirror + ((i & (ring - 1)) * ring + (m & (ring - 1))) * kBlock;
+  return mirror + (i % ring * ring + m % ring) * kBlock;
 }
 
 /// Z_ij for `tall` panels i, i+1, …: −(Σ_m Z_im L_mj) L_jj⁻¹, to which the diagonal block (i = j) adds L_jj⁻ᵀ
@@ -241,10 +241,14 @@ BANDGP_INLINE void invert_rows(const Panels& z, Index i, Index j, Index l_last, 
         t.at[q][c] = addend != nullptr ? Column::load(addend + kPanel * (half + c)) : Column::zero();
       }
     }
+    const double* row[unsigned{tall}];  // of the mirror; divisions once, not in the loop
+    for (int q = 0; q < tall; ++q) row[q] = mirror + (i + q) % ring * ring * kBlock;
+    Index slot = j % ring;  // of block column m
     for (Index m = j + 1; m <= l_last; ++m) {
+      slot = slot + 1 == ring ? 0 : slot + 1;
       const double* zm[unsigned{tall}];
       for (int q = 0; q < tall; ++q) {
-        zm[q] = m <= i + q ? z.column(i + q, kPanel * m) : mirror_block(mirror, ring, i + q, m);
+        zm[q] = m <= i + q ? z.column(i + q, kPanel * m) : row[q] + slot * kBlock;
       }
       const double* lm = scratch + (m - j) * kBlock + kPanel * half;
       for (int l = 0; l < kPanel; ++l) {

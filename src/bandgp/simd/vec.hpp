@@ -84,6 +84,7 @@ BANDGP_LANEWISE(operator+, hn::Add)
 BANDGP_LANEWISE(operator-, hn::Sub)
 BANDGP_LANEWISE(operator*, hn::Mul)
 BANDGP_LANEWISE(max, hn::Max)
+BANDGP_LANEWISE(min, hn::Min)
 #undef BANDGP_LANEWISE
 
 BANDGP_INLINE Column operator*(double a, const Column& b) { return Column::all(a) * b; }
