@@ -23,7 +23,9 @@ function(bandgp_add_isa_objects library)
   foreach(isa IN LISTS BANDGP_ISAS)
     set(objects bandgp_isa_${isa})
     add_library(${objects} OBJECT ${ARGN})
-    target_compile_options(${objects} PRIVATE ${BANDGP_ISA_FLAGS_${isa}})
+    # These files are vectorised by hand. GCC 12's own vectoriser on top dropped whole loops of stores
+    # (windows<4> of basis/grid_kernels.isa.cpp became an empty function; -fno-tree-pta helps as well).
+    target_compile_options(${objects} PRIVATE ${BANDGP_ISA_FLAGS_${isa}} -fno-tree-vectorize)
     # Highway takes its target from the flags. It would want AES and carry-less multiplication for AVX2; we use neither.
     target_compile_definitions(${objects} PRIVATE BANDGP_ISA=${isa} HWY_COMPILE_ONLY_STATIC HWY_DISABLE_PCLMUL_AES)
     target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 
-GP = {"base", "simd", "series", "kernel", "band", "bandwidth"}
+GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis"}
 FIT = GP | {"gp", "methods", "optimize"}
 IO = {"base", "series", "kernel", "gp", "fit"}
 MAY_INCLUDE = {
@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "kernel": {"base", "simd"},
     "band": {"base", "simd"},
     "bandwidth": {"base", "simd", "series", "kernel", "band"},
+    "basis": {"base", "simd", "kernel", "bandwidth"},
     "gp": GP,
     "methods": GP | {"gp"},
     "optimize": {"base"},

@@ -350,9 +350,9 @@ def test_numbers_that_are_refused(f):
 
 def test_choices_that_are_refused(f):
     f.series()
-    f.refused("nll", "data.csv", *AT, "--method", "dual", says="not available yet")
+    f.refused("nll", "data.csv", *AT, "--method", "dual", "--bandwidth", "5", says="--method dual")
     f.refused("fit", "data.csv", "--method", "exact", says="not available yet")
-    f.refused("fit", "data.csv", "--method", "magic", says="auto or band")
+    f.refused("fit", "data.csv", "--method", "magic", says="auto, band or dual")
     f.refused("fit", "data.csv", "--mean", "cubic", says="zero, constant or linear")
     f.refused("fit", "data.csv", "--kernel", "sse", says=["unknown shape", "known: se"])
     f.refused("fit", "data.csv", "--kernel", "", says="kernel")

@@ -617,6 +617,7 @@ TEST(Training, a_band_that_does_not_fit_says_so_and_how_to_thin) {
   const auto series = series_of(smooth_noise(random, 8000, 20, 0.1, true), Mean::constant);
   FitOptions options = options_for("se", Mean::constant);
   options.standard_errors = false;
+  options.cut.method = Method::band;
   for (const double bytes : {1e4, 8e6}) {  // nothing fits; the search's part fits and the series does not
     options.max_bytes = bytes;
     const FitResult result = fit(series, options);

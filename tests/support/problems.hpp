@@ -96,7 +96,7 @@ inline bandgp::Cut internal_cut(const Case& c, const bandgp::Units& units) {
 inline bandgp::Posterior make_posterior(const Case& c) {
   const auto series = std::make_shared<const bandgp::Series>(make_series(c));
   return {series, c.model,
-          std::make_unique<bandgp::BandRepresentation>(internal_cut(c, series->units), 1e10)};
+          std::make_unique<bandgp::AutoRepresentation>(internal_cut(c, series->units), 1e10)};
 }
 
 /// ‖A‖_∞ ‖A⁻¹‖₂, the latter by inverse iteration: never far below the condition number.

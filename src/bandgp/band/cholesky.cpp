@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <numbers>
 
+#include "bandgp/base/sum_of_logs.hpp"
 #include "bandgp/simd/dispatch.hpp"
 
 namespace bandgp {
@@ -22,19 +21,7 @@ std::optional<NotPositiveDefinite> factorize(PanelBand& matrix, PanelRange range
 }
 
 double log_determinant(PanelBand& factor) {
-  // Σ log by products: the mantissa is brought back to [½, 1) before it can leave the range of a double.
-  const double* inverse = factor.inverse_diagonal();
-  double mantissa = 1;
-  Index exponent = 0;
-  for (Index i = 0; i < factor.envelope().size(); ++i) {
-    mantissa *= inverse[i];
-    if (mantissa > 1e150 || mantissa < 1e-150) {
-      int e = 0;
-      mantissa = std::frexp(mantissa, &e);
-      exponent += e;
-    }
-  }
-  return -2 * (std::log(mantissa) + static_cast<double>(exponent) * std::numbers::ln2);
+  return -2 * sum_of_logs(factor.inverse_diagonal(), factor.envelope().size());
 }
 
 }  // namespace bandgp

@@ -15,18 +15,6 @@ constexpr Index kRows = 8;  // of a tile
 /// decreasing shape is never smaller.  (Near the edge of a Wendland function no number of ulps would do.)
 constexpr double kShorter = 1 - 1e-15;
 
-/// The heaviest closed window of length `width`: max Σ weight over points with x ≤ start + width.
-double heaviest_window(const WeightedPoints& points, double width) {
-  double sum = 0, most = 0;
-  Index from = 0;
-  for (Index to = 0; to < points.n; ++to) {
-    sum += points.weight[to];
-    while (points.x[to] - points.x[from] > width) sum -= points.weight[from++];
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
 double shortest_lengthscale(const Kernel& kernel) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Term& term : kernel.terms) shortest = std::min(shortest, term.lengthscale);
@@ -35,17 +23,26 @@ double shortest_lengthscale(const Kernel& kernel) {
 
 }  // namespace
 
+UpperBound heaviest_window(const WeightedPoints& points, double width) {
+  double sum = 0, most = 0;
+  Index from = 0;
+  for (Index to = 0; to < points.n; ++to) {
+    sum += points.weight[to];
+    while (points.x[to] - points.x[from] > width) sum -= points.weight[from++];
+    most = std::max(most, sum);
+  }
+  // The running sum adds and subtracts up to 2n weights, each sum below the final maximum's 2n-fold.
+  const auto slack = 4.0 * static_cast<double>(points.n) * std::numeric_limits<double>::epsilon();
+  const double all = points.largest_weight * static_cast<double>(points.n);
+  return UpperBound::of(std::min(all, most + slack * all), 16);
+}
+
 TailBound::TailBound(const Kernel& kernel, const WeightedPoints& points)
     : kernel_(kernel),
       span_(points.n > 1 ? points.x[points.n - 1] - points.x[0] : 0),
       // Near the cut an SE term decays over ℓ²/R ≈ ℓ/7: cells of that width lose little.
       cell_(shortest_lengthscale(kernel) / 8) {
-  // The running sum of heaviest_window adds and subtracts up to 2n weights, each sum below the final
-  // maximum's 2n-fold.
-  const double window = heaviest_window(points, cell_);
-  const auto slack = 4.0 * static_cast<double>(points.n) * std::numeric_limits<double>::epsilon();
-  const double all = points.largest_weight * static_cast<double>(points.n);
-  factor_ = UpperBound::of(2 * points.largest_weight * std::min(all, window + slack * all), 16);
+  factor_ = UpperBound::of(2 * points.largest_weight) * heaviest_window(points, cell_);
 }
 
 UpperBound TailBound::operator()(double reach) const {

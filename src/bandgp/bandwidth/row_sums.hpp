@@ -17,6 +17,9 @@ struct WeightedPoints {
   double largest_weight;
 };
 
+/// The heaviest closed window of length `width`: max Σ weight over points with x ≤ start + width.
+UpperBound heaviest_window(const WeightedPoints& points, double width);
+
 /// Σⱼ wᵢ wⱼ k(xᵢ−xⱼ) over all |xᵢ−xⱼ| > R, for any i, without looking at i: on either side the points beyond
 /// R fall into cells of width h that weigh at most W each, so the sum is at most  2 w_max W Σ_t σ²(ρ(R/ℓ) +
 /// (ℓ/h) ∫_{R/ℓ}^∞ ρ).

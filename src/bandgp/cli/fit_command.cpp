@@ -26,7 +26,7 @@ FitOptions options_from(const FitFlags& flags) {
   FitOptions options;
   options.kernel = parse_kernel(flags.model.kernel);
   options.mean = parse_mean(flags.model.mean);
-  options.cut = given_cut(flags.cut, options.kernel);
+  options.cut = given_cut(flags.cut, flags.common, options.kernel);
   options.init = assignments("--init", flags.init, options.kernel);
   options.fix = assignments("--fix", flags.fix, options.kernel);
   for (const auto& [name, value] : options.fix) {

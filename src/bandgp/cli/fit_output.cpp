@@ -69,7 +69,7 @@ Json fit_json(const FitResult& fit, const Input& input) {
   const std::vector<double> values = parameter_values(fit.model);
   Json json;
   add_size(json, *input.series);
-  json["method"] = "band";
+  json["method"] = fit.method;
   json["bandwidth"] = bandwidth_json(fit);
   json["nll"] = fit.nll;
   json["evaluation_seconds"] = evaluation_seconds(fit);
@@ -96,7 +96,7 @@ std::string fit_text(const FitResult& fit, const Input& input, const FitOptions&
   if (fit.certificate.positive_definite) {
     text += field("NLL", fmt::format("{:.10g}", fit.nll)) +
             field("Exactness", exactness_text(fit.certificate, fit.condition)) +
-            field("Band", band_text(fit.bandwidth, fit.reach));
+            field("Band", band_text(fit.method, fit.bandwidth, fit.reach));
   }
   text += field("Effort", fmt::format("{} evaluations, {}", fit.evaluations, seconds_text(fit.seconds)));
   if (fit.status == FitStatus::at_bound) {

@@ -25,7 +25,7 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
     return fmt::format(
         "with {} the banded covariance is not positive definite (row {}): widen the band, or leave it to "
         "--bandwidth auto",
-        band_text(likelihood.bandwidth, 0), failure.row + 1);
+        band_text("band", likelihood.bandwidth, 0), failure.row + 1);
   }
   double longest = 0;
   for (const Term& term : model.kernel.terms) longest = std::max(longest, term.lengthscale);
@@ -33,7 +33,7 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
   // §10]
   return fmt::format(
       "a band of {} needs {:.1f} GB of memory and about {:.0f} s; --thin {:.2g} would make it narrow",
-      band_text(likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds, longest / 30);
+      band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds, longest / 30);
 }
 
 Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
@@ -42,7 +42,7 @@ Json to_json(const EvaluationResult& result, const Input& input, const Model& mo
   const bool failed = result.failure.has_value();
   Json json;
   add_size(json, *input.series);
-  json["method"] = "band";
+  json["method"] = likelihood.method;
   json["bandwidth"] = likelihood.bandwidth;
   json["nll"] = failed ? kUnset : likelihood.nll;
   json["evaluation_seconds"] = failed ? kUnset : result.evaluation_seconds;
@@ -67,14 +67,15 @@ std::string to_text(const EvaluationResult& result, const Input& input, const Mo
   return field("Read", input_text(input)) + field("NLL", fmt::format("{:.10g}", likelihood.nll)) +
          field("Gradient", gradient) +
          field("Exactness", exactness_text(likelihood.certificate, likelihood.condition)) +
-         field("Band", fmt::format("{}; {} an evaluation", band_text(likelihood.bandwidth, likelihood.reach),
+         field("Band", fmt::format("{}; {} an evaluation",
+                                   band_text(likelihood.method, likelihood.bandwidth, likelihood.reach),
                                    seconds_text(result.evaluation_seconds)));
 }
 
 int nll(const NllFlags& flags) {
   check(flags.common);
   const Model model = given_model(flags.model);
-  const Cut cut = given_cut(flags.cut, model.kernel);
+  const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
   const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));

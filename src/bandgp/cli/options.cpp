@@ -70,7 +70,10 @@ void add_cut_flags(CLI::App& command, CutFlags& flags) {
 }
 
 void add_common_flags(CLI::App& command, CommonFlags& flags) {
-  command.add_option("--method", flags.method, "auto (default) or band")->type_name("NAME");
+  command
+      .add_option("--method", flags.method,
+                  "auto (the cheaper at each step of training; default), band or dual")
+      ->type_name("NAME");
   command
       .add_option("--threads", flags.threads,
                   "number of threads, of which up to two are used (default: one for each processor)")
@@ -81,12 +84,12 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
 }
 
 void check(const CommonFlags& flags) {
-  constexpr std::array<std::string_view, 6> kLater{"dual", "exact", "fitc", "vfe", "taper", "vecchia"};
+  constexpr std::array<std::string_view, 5> kLater{"exact", "fitc", "vfe", "taper", "vecchia"};
   if (std::ranges::find(kLater, flags.method) != kLater.end()) {
     refuse(fmt::format("--method {} is not available yet", flags.method));
   }
-  if (flags.method != "auto" && flags.method != "band") {
-    refuse(fmt::format("--method is auto or band, not {}", quote(flags.method)));
+  if (flags.method != "auto" && flags.method != "band" && flags.method != "dual") {
+    refuse(fmt::format("--method is auto, band or dual, not {}", quote(flags.method)));
   }
   if (flags.seed) whole_number("--seed", *flags.seed);
   thread_count(flags);
@@ -156,8 +159,11 @@ double given_tolerance(const CutFlags& flags) {
   return flags.tolerance ? positive_number("--tolerance", *flags.tolerance) : Cut{}.tolerance;
 }
 
-Cut given_cut(const CutFlags& flags, const Kernel& kernel) {
-  Cut cut{.tolerance = given_tolerance(flags)};
+Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& kernel) {
+  Cut cut{.method = parse_method(common.method), .tolerance = given_tolerance(flags)};
+  const bool fixed = flags.reach || flags.bandwidth != "auto";
+  if (cut.method == Method::dual && fixed)
+    refuse("--method dual has no --bandwidth or --reach: they are for the band");
   if (flags.reach) {
     if (flags.bandwidth != "auto") refuse("--reach and --bandwidth are given; only one of them can hold");
     cut.rule = Cut::Rule::reach;

@@ -159,7 +159,8 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
 Cost cost_at(Stage& stage, const Model& model) {
   Observations points(stage.series());
   points.at(model.noise);
-  return stage.band().cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  return stage.representation().cost(model.kernel, points,
+                                     points.noise_weighted_square(model.mean != Mean::zero));
 }
 
 /// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
@@ -329,12 +330,11 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     result.status = FitStatus::at_bound;
   std::vector<double> errors(at.size(), kUnset);
   if (options.standard_errors && !trainer.cancelled()) {
-    stage.band().set_cut(
-        {.rule = Cut::Rule::envelope, .tolerance = tight.tolerance});  // the same entries throughout
+    stage.representation().freeze();  // the same entries throughout
     const Curvature curve =
         curvature(trainer, stage, parameters, found.model, parameters.pick(likelihood.gradient), inside);
     errors = curve.standard_errors;
-    stage.band().set_cut(tight);
+    stage.representation().thaw();
     double longest = 0;
     for (const double step : curve.newton_step) longest = std::max(longest, std::abs(step));
     if (longest > 1e-5 && longest < 0.05) {  // the exact Hessian sees a little farther than BFGS did
@@ -357,6 +357,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.nll = likelihood.nll;
   result.gradient = likelihood.gradient;
   result.certificate = likelihood.certificate;
+  result.method = likelihood.method;
   result.bandwidth = likelihood.bandwidth;
   result.reach = likelihood.reach;
   result.condition = likelihood.condition;
@@ -369,7 +370,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
 
 Posterior FitResult::posterior(Index threads) const {
   return Posterior(series, model,
-                   std::make_unique<BandRepresentation>(to_internal(cut, series->units), 0, threads));
+                   std::make_unique<AutoRepresentation>(to_internal(cut, series->units), 0, threads));
 }
 
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes,
@@ -377,7 +378,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
   require_valid(model, series);
   Evaluator evaluator(
       series, model.mean,
-      std::make_unique<BandRepresentation>(to_internal(cut, series.units), max_bytes, threads));
+      std::make_unique<AutoRepresentation>(to_internal(cut, series.units), max_bytes, threads));
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts
@@ -386,6 +387,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
     result.evaluation_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.likelihood.bandwidth = evaluator.representation().bandwidth();
+    result.likelihood.method = evaluator.representation().name();
     if (result.failure) return result;
   }
   result.likelihood = to_user(result.likelihood, series);

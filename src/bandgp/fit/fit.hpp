@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bandgp/gp/band_representation.hpp"
+#include "bandgp/gp/auto_representation.hpp"
 #include "bandgp/gp/posterior.hpp"
 #include "bandgp/series/table.hpp"
 
@@ -71,6 +71,7 @@ struct FitResult {
   std::vector<double> gradient;  // by log parameter
   std::vector<double> mean;      // coefficients: value at time 0, slope
   Certificate certificate;       // user's units
+  std::string method = "band";   // the representation in use at the optimum
   Index bandwidth = 0;
   double reach = 0;  // user's units; 0: an index band
   double condition = 1;

@@ -9,11 +9,11 @@
 namespace bandgp {
 namespace {
 
-std::unique_ptr<BandRepresentation> make_band(const Cut& cut, double max_bytes, Index threads,
-                                              BandRepresentation*& handle) {
-  auto band = std::make_unique<BandRepresentation>(cut, max_bytes, threads);
-  handle = band.get();
-  return band;
+std::unique_ptr<AutoRepresentation> make_representation(const Cut& cut, double max_bytes, Index threads,
+                                                        AutoRepresentation*& handle) {
+  auto representation = std::make_unique<AutoRepresentation>(cut, max_bytes, threads);
+  handle = representation.get();
+  return representation;
 }
 
 /// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's,
@@ -34,7 +34,9 @@ struct Box {
 }  // namespace
 
 Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
-    : band_(nullptr), evaluator_(series, mean, make_band(cut, max_bytes, threads, band_)), number_(number) {}
+    : representation_(nullptr),
+      evaluator_(series, mean, make_representation(cut, max_bytes, threads, representation_)),
+      number_(number) {}
 
 Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
 
@@ -60,7 +62,7 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
                    series.size(),
                    nll_to_user(nll, series),
                    parameter_values(to_user(model, series.units)),
-                   stage.band().bandwidth(),
+                   stage.representation().bandwidth(),
                    seconds()};
   if (options_.progress) options_.progress(entry);
   result_.trace.push_back(std::move(entry));

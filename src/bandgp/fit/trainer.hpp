@@ -24,11 +24,11 @@ class Stage {
   Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number);
   const Series& series() const { return evaluator_.series(); }
   Evaluator& evaluator() { return evaluator_; }
-  BandRepresentation& band() { return *band_; }
+  AutoRepresentation& representation() { return *representation_; }
   int number() const { return number_; }
 
  private:
-  BandRepresentation* band_;  // owned by the evaluator
+  AutoRepresentation* representation_;  // owned by the evaluator
   Evaluator evaluator_;
   int number_;
 };

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/gp/band_representation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "bandgp/bandwidth/rules.hpp"
 #include "bandgp/base/machine.hpp"
@@ -33,18 +30,9 @@ double bytes_for(const Envelope& envelope) {
 
 }  // namespace
 
-void require_valid(const Cut& cut) {
-  if (!(cut.tolerance > 0 && std::isfinite(cut.tolerance)))
-    throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", cut.tolerance));
-  if (cut.rule == Cut::Rule::bandwidth && cut.bandwidth < 0)
-    throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", cut.bandwidth));
-  if (cut.rule == Cut::Rule::reach && !(cut.reach >= 0))
-    throw std::invalid_argument(fmt::format("reach must not be negative: {}", cut.reach));
-}
-
 double default_max_bytes() { return 0.6 * physical_memory(); }
 
-void BandRepresentation::choose(const Kernel& kernel, const Observations& points, double q_bound) {
+void BandRepresentation::decide(const Kernel& kernel, const Observations& points, double q_bound) {
   kernel_ = &kernel;
   points_ = &points;
   weighted_ = {points.size(), points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
@@ -110,7 +98,7 @@ std::optional<Failure> BandRepresentation::too_large(const Envelope& envelope, d
 }
 
 Cost BandRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  choose(kernel, points, q_bound);
+  decide(kernel, points, q_bound);
   double widest = 0;
   for (Index i = 0; i < points.size(); ++i) {
     widest = std::max(widest, points.time()[i] - points.time()[envelope_.first(i)]);
@@ -147,10 +135,13 @@ void BandRepresentation::fill(PanelRange range) {
   }
 }
 
-std::optional<Failure> BandRepresentation::factor(const Kernel& kernel, const Observations& points,
-                                                  double q_bound, RightHandSides b) {
-  choose(kernel, points, q_bound);
-  if (auto failure = too_large(envelope_, 3)) return failure;
+std::optional<Failure> BandRepresentation::choose(const Kernel& kernel, const Observations& points,
+                                                  double q_bound) {
+  decide(kernel, points, q_bound);
+  return too_large(envelope_, 3);
+}
+
+std::optional<Failure> BandRepresentation::factor(RightHandSides b) {
   matrix_.shape(envelope_);
   PanelRange chunk = chunk_from(0);
   fill(chunk);

@@ -5,29 +5,10 @@
 #include "bandgp/band/selected_inverse.hpp"
 #include "bandgp/bandwidth/choose.hpp"
 #include "bandgp/base/worker.hpp"
+#include "bandgp/gp/cut.hpp"
 #include "bandgp/gp/representation.hpp"
 
 namespace bandgp {
-
-/// Which entries to keep.
-struct Cut {
-  enum class Rule { tolerance, corollary, theorem, lemma, bandwidth, reach, envelope };
-  Rule rule = Rule::tolerance;
-  Index bandwidth = 0;      // rule bandwidth: k
-  double reach = 0;         // rule reach: R, internal units
-  double tolerance = 0.01;  // nats of NLL that rule tolerance promises; the other rules certify what they got
-  bool index_band = false;  // rule tolerance: cut by index instead of by distance
-};
-
-/// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach.
-void require_valid(const Cut& cut);
-
-/// What one evaluation with gradient takes, roughly; known before anything is spent.
-struct Cost {
-  double bytes = 0, seconds = 0;
-  Index bandwidth = 0;
-  double reach = 0;  // distance that the widest row spans
-};
 
 /// The band may take this share of the machine's memory unless the caller says otherwise.
 double default_max_bytes();
@@ -45,14 +26,15 @@ class BandRepresentation final : public Representation {
   void set_cut(const Cut& cut) { cut_ = cut; }
 
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
-  std::optional<Failure> factor(const Kernel& kernel, const Observations& points, double q_bound,
-                                RightHandSides b) override;
-  Index reduced_size(Index n) const override { return round_up(n, simd::kPanel); }
+  std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
+  Index reduced_size() const override { return envelope_.padded_size(); }
+  std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override { return bandgp::log_determinant(matrix_); }
   void finish(RightHandSides b) override { solve_upper(matrix_, matrix_.all(), b); }
   void gradient(double* column, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   Certificate certificate(CertificateInputs inputs) const override;
+  std::string_view name() const override { return "band"; }
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return reach_; }
   double condition() override;
@@ -61,7 +43,7 @@ class BandRepresentation final : public Representation {
   void covariance(std::span<const double> x, double* out) override;
 
  private:
-  void choose(const Kernel& kernel, const Observations& points, double q_bound);
+  void decide(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> too_large(const Envelope& envelope, double evaluations) const;
   void fill(PanelRange range);
   /// Adds the block columns of `range` to the gradient's sums.

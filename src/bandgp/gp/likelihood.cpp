@@ -20,20 +20,16 @@ double dot(const double* a, const double* b, Index n) {  // n is a multiple of 8
 }  // namespace
 
 Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation)
-    : series_(series),
-      mean_(mean),
-      representation_(std::move(representation)),
-      observations_(series),
-      stride_(
-          std::max(observations_.padded_size(), round_up(representation_->reduced_size(series.size()), 8))) {
+    : series_(series), mean_(mean), representation_(std::move(representation)), observations_(series) {
   if (series.size() > 1) {
     half_span_ = 0.5 * (series.time.back() - series.time.front());
     middle_ = series.time.front() + half_span_;
   }
-  columns_.reserve(stride_ * (1 + coefficient_count(mean)));
 }
 
 void Evaluator::load_columns() {
+  stride_ = round_up(std::max(observations_.padded_size(), representation_->reduced_size()), 8);
+  columns_.reserve(stride_ * columns().columns);
   double* y = columns_.data();
   std::fill_n(y, stride_ * columns().columns, 0.0);
   std::copy_n(observations_.value(), observations_.size(), y);
@@ -76,10 +72,10 @@ void Evaluator::profile() {
 std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradient, Likelihood& out) {
   kernel_ = model.kernel;
   observations_.at(model.noise);
-  load_columns();
-
   const double q_bound = observations_.noise_weighted_square(mean_ != Mean::zero);
-  if (auto failure = representation_->factor(kernel_, observations_, q_bound, columns())) return failure;
+  if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
+  load_columns();
+  if (auto failure = representation_->factor(columns())) return failure;
   profile();
 
   double* y = columns_.data();
@@ -88,6 +84,7 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   out.log_determinant = representation_->log_determinant();
   out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) + observations_.within();
   out.coefficients = profiled_.beta;
+  out.method = representation_->name();
   out.bandwidth = representation_->bandwidth();
   out.reach = representation_->reach();
   out.condition = representation_->condition();

@@ -16,6 +16,7 @@ struct Likelihood {
   double q = 0;                  // yᵀA⁻¹y, profiled
   double log_determinant = 0;
   std::array<double, 2> coefficients{};  // of the basis 1, (x − middle)/half span
+  std::string_view method = "band";      // the representation in use
   Index bandwidth = 0;
   double reach = 0;
   double condition = 1;
@@ -65,7 +66,7 @@ class Evaluator {
   std::unique_ptr<Representation> representation_;
   Observations observations_;
   Kernel kernel_;  // the one the representation refers to
-  Index stride_;
+  Index stride_ = 0;
   double middle_ = 0, half_span_ = 1;
   AlignedBuffer columns_;
   ProfiledMean profiled_;

@@ -28,6 +28,8 @@ class Observations {
   double within() const { return within_; }
   double within_slope() const { return within_slope_; }
   double smallest_noise() const { return smallest_noise_; }
+  /// All dᵢ are σₙ²: no known errors, no equal times.
+  bool equal_noise() const { return series_.variance.empty() && !series_.has_ties(); }
   /// Σ (ȳ − c)²/d̄ minimised over a constant c (centred) or with c = 0: bounds yᵀA⁻¹y before factoring.
   double noise_weighted_square(bool centred) const;
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bandgp/band/solve.hpp"
@@ -26,19 +26,29 @@ struct Failure {
   double seconds = 0;  // too_large: what one evaluation would roughly take
 };
 
+/// What one evaluation with gradient takes, roughly; known before anything is spent.
+struct Cost {
+  double bytes = 0, seconds = 0;
+  Index bandwidth = 0;
+  double reach = 0;  // distance that the widest row spans
+};
+
 class Representation {
  public:
   virtual ~Representation() = default;
 
-  /// Holds and factors A at θ, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
-  /// q_bound ≥ yᵀD⁻¹y (for the choice of what to keep; profiled over the mean where there is one).
-  [[nodiscard]] virtual std::optional<Failure> factor(const Kernel& kernel, const Observations& points,
-                                                      double q_bound, RightHandSides b) = 0;
-  /// Length of a reduced column.
-  virtual Index reduced_size(Index n) const = 0;
+  /// Decides what to keep at θ.  q_bound ≥ yᵀD⁻¹y (profiled over the mean where there is one).  Kernel and
+  /// points must stay as they are until the next choice.
+  [[nodiscard]] virtual std::optional<Failure> choose(const Kernel& kernel, const Observations& points,
+                                                      double q_bound) = 0;
+  /// Length of a reduced column, from choose() on; the first entries are the n of the column.
+  virtual Index reduced_size() const = 0;
+  /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
+  [[nodiscard]] virtual std::optional<Failure> factor(RightHandSides b) = 0;
   virtual double log_determinant() = 0;
 
-  /// Reduced columns → A⁻¹ columns (the first n entries).  Keeps the factor.
+  /// Reduced columns → A⁻¹ columns (the first n entries; what lies behind them is the representation's own).
+  /// Keeps the factor.
   virtual void finish(RightHandSides b) = 0;
   /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for (log variance, log lengthscale) of every
   /// term and, last, for ∂A = diag(noise_slope).  Uses the factor up.
@@ -49,6 +59,8 @@ class Representation {
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
+  /// What is in use: band, dual or both.
+  virtual std::string_view name() const = 0;
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;
   virtual double reach() const = 0;

@@ -41,11 +41,9 @@ Json to_json(const Certificate& certificate) {
 }
 
 Json to_json(const Cut& cut) {
-  return {{"rule", cut_name(cut.rule)},
-          {"bandwidth", cut.bandwidth},
-          {"reach", cut.reach},
-          {"tolerance", cut.tolerance},
-          {"index_band", cut.index_band}};
+  return {{"method", method_name(cut.method)}, {"rule", cut_name(cut.rule)},
+          {"bandwidth", cut.bandwidth},        {"reach", cut.reach},
+          {"tolerance", cut.tolerance},        {"index_band", cut.index_band}};
 }
 
 Json to_json(const Units& units) {
@@ -106,6 +104,7 @@ std::string to_model_text(const FitResult& fit) {
                       {"nll", fit.nll},
                       {"gradient", named(fit.model.kernel, "log_", fit.gradient)},
                       {"certificate", to_json(fit.certificate)},
+                      {"method", fit.method},
                       {"bandwidth", fit.bandwidth},
                       {"reach", fit.reach},
                       {"condition", fit.condition},

@@ -34,9 +34,10 @@ Cut read_cut(const Fields& fields) {
   const std::string text = fields.text("rule");
   const auto rule = parse_cut(text);
   if (!rule) refuse(fmt::format("cut.rule {} is not known", quote(text)));
-  const Cut cut{*rule, fields.index("bandwidth"), fields.not_negative("reach"), fields.finite("tolerance"),
-                fields.flag("index_band")};
-  require(cut.tolerance > 0, "cut.tolerance is not positive");
+  const Cut cut{parse_method(fields.text("method")), *rule,
+                fields.index("bandwidth"),           fields.not_negative("reach"),
+                fields.finite("tolerance"),          fields.flag("index_band")};
+  require_valid(cut);
   return cut;
 }
 
@@ -177,7 +178,10 @@ FitResult read_fit(const Fields& file) {
   fit.gradient = file.named("gradient", "log_", names);
   fit.nll = file.finite_or("nll", kUnset);
   fit.certificate = read_certificate(file.object("certificate"));
-  fit.bandwidth = file.index("bandwidth", series->size() - 1);
+  fit.method = method_name(parse_method(file.text("method")));
+  fit.bandwidth = file.index("bandwidth");
+  constexpr Index kWidestDual = 1000;  // of any basis, whatever the series
+  require(fit.bandwidth < (fit.method == "band" ? series->size() : kWidestDual), "bandwidth is too wide");
   fit.reach = file.not_negative("reach");
   fit.condition = file.finite_or("condition", std::numeric_limits<double>::infinity());
   fit.status = read_status(file);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fine and how wide a Gaussian basis must be so that  ΦΦᵀ + D  is the SE model to a tolerance.   [theory
+// §10]
+//   φ_j(x) = s·exp(−(x − jh)²/ℓ²),  s² = σ²(h/ℓ)√(2/π):   Σ_j φ_j(x)φ_j(x') = σ² exp(−τ²/2ℓ²)·(1 ± η)
+// Three things are left out, each with its own bound, all decreasing like a Gaussian:
+//   the grid's own error η (aliasing), windows cut at T, and entries of ΦᵀD⁻¹Φ (sums cut at T_H, b
+//   off-diagonals).
+// Derived in docs/dual.md.
+#pragma once
+#include "bandgp/bandwidth/certificate.hpp"
+#include "bandgp/bandwidth/row_sums.hpp"
+#include "bandgp/base/index.hpp"
+
+namespace bandgp {
+
+/// What the basis has to serve.
+struct GridDemand {
+  double variance = 1, lengthscale = 1;  // of the SE term
+  Index n = 0;
+  double span = 0;
+  double largest_weight = 1;  // d_min^{−½}
+  UpperBound heaviest;        // W: the largest Σ dⱼ^{−½} over closed windows of length ℓ/2
+  double q_bound = 0;         // ≥ yᵀÂ⁻¹y, about
+  double tolerance = 0.01;    // nats of NLL
+};
+
+struct GridDesign {
+  double spacing = 1;                 // h
+  int vectors = 2, half_vectors = 3;  // windows of 8·vectors nodes and 8·half_vectors half nodes
+  Index bandwidth = 0;                // b, off-diagonals of ΦᵀD⁻¹Φ that are kept
+  double g = 1;                       // h²/ℓ²
+  double amplitude = 1;               // s
+  bool reached = true;                // the tolerance could be met within the widest window
+};
+
+/// The bounds of what a design leaves out; A, Â, M as in docs/dual.md.
+struct GridErrors {
+  UpperBound aliasing;  // η
+  UpperBound matrix;    // ρ_E: ‖D^{−½}(K − ΦΦᵀ)D^{−½}‖ for the nodes in use, windows uncut
+  UpperBound cut;       // ε_c ≥ ‖D^{−½}(Φ − Φ_c)‖
+  UpperBound gram;      // ρ_G ≥ ‖M − (M as computed)‖
+  UpperBound basis;     // ≥ ‖D^{−½}Φ_c‖
+  UpperBound cross;     // ε* ≥ ‖D^{−½}(k* − Φ_cφ_c*)‖ for any x*
+  UpperBound prior;     // ≥ |σ² − φ_c*ᵀφ_c*|
+
+  /// κ = ε_c + ε_c²: cutting the windows changes M, and Â, by at most this factor.
+  UpperBound relative_cut() const { return cut + cut * cut; }
+};
+
+/// The coarsest grid, the shortest windows and the fewest off-diagonals that the tolerance allows.
+GridDesign design_grid(const GridDemand& demand);
+GridErrors errors_of(const GridDesign& design, const GridDemand& demand);
+
+/// The certificate of the dual: `inputs` as for a band (q, prior variance, estimated mean), m nodes in use.
+Certificate dual_certificate(const GridErrors& errors, Index m, const CertificateInputs& inputs);
+
+}  // namespace bandgp

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of basis/grid_kernels.hpp, written once, compiled for every instruction set and every window.
+#include "bandgp/basis/grid_kernels.hpp"
+
+#include "bandgp/simd/vec.hpp"
+
+namespace bandgp::BANDGP_ISA_NAMESPACE {
+namespace {
+
+/// Rounds to the nearest integer; |a| < 2^51.
+BANDGP_INLINE Column nearest(const Column& a) {
+  const Column shift = Column::all(6755399441055744.0);  // 1.5·2^52
+  return (a + shift) - shift;
+}
+
+/// Eight points at once: for each, the eight values peak·r^{−4 … 3} and the factors r^{8v + 4 − 4·vectors}
+/// that carry them to the v-th vector of the window.
+template <int vectors>
+struct Eight {
+  alignas(64) double near[64];
+  alignas(64) double carry[unsigned{vectors}][8];
+
+  BANDGP_INLINE Eight(const Column& log_peak, const Column& log_ratio) {
+    const Column peak = exp(log_peak), r = exp(log_ratio), s = exp(Column::zero() - log_ratio);
+    const Column r2 = r * r, s2 = s * s, r4 = r2 * r2, s4 = s2 * s2;
+    alignas(64) double by_power[64];
+    (peak * s4).store(by_power);
+    (peak * (s2 * s)).store(by_power + 8);
+    (peak * s2).store(by_power + 16);
+    (peak * s).store(by_power + 24);
+    peak.store(by_power + 32);
+    (peak * r).store(by_power + 40);
+    (peak * r2).store(by_power + 48);
+    (peak * (r2 * r)).store(by_power + 56);
+    transpose(by_power, near);
+    // Outward from the middle: an even number of vectors starts half a vector off it.
+    const Column r8 = r4 * r4, s8 = s4 * s4;
+    Column up = vectors % 2 == 0 ? r4 : Column::all(1.0), down = vectors % 2 == 0 ? s4 : s8;
+    BANDGP_UNROLL for (int v = vectors / 2; v < vectors; ++v) {
+      up.store(carry[v]);
+      up = up * r8;
+    }
+    BANDGP_UNROLL for (int v = vectors / 2 - 1; v >= 0; --v) {
+      down.store(carry[v]);
+      down = down * s8;
+    }
+  }
+
+  /// The v-th vector of the t-th point's window.
+  BANDGP_INLINE Column window(int t, int v, const double* table) const {
+    return Column::load(near + 8 * t) * Column::all(carry[v][t]) * Column::load(table + 8 * v);
+  }
+};
+
+template <int vectors>
+BANDGP_INLINE Eight<vectors> eight_points(const GridPoints& points, Index i) {
+  const Column delta = Column::load_unaligned(points.offset + i);
+  return Eight<vectors>((-points.g) * (delta * delta), (2 * points.g) * delta);
+}
+
+void locate(const double* x, PointRange range, double spacing, double* node, double* offset) {
+  const Column inverse = Column::all(1 / spacing), h = Column::all(spacing);
+  for (Index i = range.begin; i < range.end; i += 8) {
+    const Column at = Column::load_unaligned(x + i);
+    const Column j = nearest(at * inverse);
+    j.store_unaligned(node + i);
+    (neg_mul_add(j, h, at) * inverse).store_unaligned(offset + i);
+  }
+}
+
+template <int vectors>
+void spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
+  Column sum[unsigned{vectors}];
+  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
+  Index current = -1;
+  const auto flush = [&] {
+    if (current < 0) return;
+    double* to = out + current;
+    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+      (sum[v] + Column::load_unaligned(to + 8 * v)).store_unaligned(to + 8 * v);
+    }
+  };
+  for (Index i = range.begin; i < range.end; i += 8) {
+    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    for (int t = 0; t < 8; ++t) {
+      if (points.first[i + t] != current) {  // the next cell: all points of one go into the same registers
+        flush();
+        current = points.first[i + t];
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
+      }
+      const Column w = Column::all(weight[i + t]);
+      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+        sum[v] = mul_add(eight.window(t, v, points.table), w, sum[v]);
+      }
+    }
+  }
+  flush();
+}
+
+/// The sums over the lanes of eight vectors, in one vector.
+BANDGP_INLINE Column sums_of_lanes(const double* eight) {
+  alignas(64) double by_lane[64];
+  transpose(eight, by_lane);
+  Column total = Column::load(by_lane);
+  BANDGP_UNROLL for (int r = 1; r < 8; ++r) total = total + Column::load(by_lane + 8 * r);
+  return total;
+}
+
+template <int vectors, bool slope>
+void gather_any(const GridPoints& points, PointRange range, const double* w, double* out) {
+  alignas(64) double partial[64];
+  for (Index i = range.begin; i < range.end; i += 8) {
+    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    for (int t = 0; t < 8; ++t) {
+      const double* from = w + points.first[i + t];
+      Column sum = Column::zero();
+      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+        Column value = eight.window(t, v, points.table);
+        if constexpr (slope) {
+          const Column lag = (points.offset[i + t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
+          value = value * ((2 * points.g) * (lag * lag) + Column::all(-0.5));
+        }
+        sum = mul_add(value, Column::load_unaligned(from + 8 * v), sum);
+      }
+      sum.store(partial + 8 * t);
+    }
+    sums_of_lanes(partial).store_unaligned(out + i);
+  }
+}
+
+template <int vectors>
+void gather(const GridPoints& points, PointRange range, const double* w, double* out) {
+  gather_any<vectors, false>(points, range, w, out);
+}
+template <int vectors>
+void gather_slope(const GridPoints& points, PointRange range, const double* w, double* out) {
+  gather_any<vectors, true>(points, range, w, out);
+}
+
+template <int vectors>
+void windows(const GridPoints& points, PointRange range, double* out) {
+  for (Index i = range.begin; i < range.end; i += 8) {
+    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    for (int t = 0; t < 8; ++t) {
+      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+        eight.window(t, v, points.table).store_unaligned(out + 8 * vectors * (i + t) + 8 * v);
+      }
+    }
+  }
+}
+
+template <int vectors>
+void half_sums(const HalfGridPoints& half, PointRange range, const double* weight, double* h0, double* h2) {
+  const GridPoints& points = half.points;
+  Column sum0[unsigned{vectors}], sum2[unsigned{vectors}];
+  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
+  Index current = -1;
+  const auto add = [&](const Column* sum, double* to) {
+    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+      (sum[v] + Column::load_unaligned(to + 8 * v)).store_unaligned(to + 8 * v);
+    }
+  };
+  const auto flush = [&] {
+    if (current < 0) return;
+    add(sum0, h0 + current);
+    if (h2 != nullptr) add(sum2, h2 + current);
+  };
+  alignas(64) double step[8], offset[8];
+  for (Index i = range.begin; i < range.end; i += 8) {
+    const Column twice = 2.0 * Column::load_unaligned(points.offset + i);
+    const Column kappa = nearest(twice), epsilon = twice - kappa;
+    kappa.store(step);
+    epsilon.store(offset);
+    const Eight<vectors> eight((-0.5 * points.g) * (epsilon * epsilon), points.g * epsilon);
+    for (int t = 0; t < 8; ++t) {
+      // J is at half node 2(first + 4·vectors of the nodes); the window begins 4·vectors before J's half node
+      // + κ.
+      const Index first =
+          2 * (points.first[i + t] + 4 * points.vectors) + static_cast<Index>(step[t]) - 4 * vectors;
+      if (first != current) {
+        flush();
+        current = first;
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
+      }
+      const Column w = Column::all(weight[i + t]);
+      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+        const Column value = eight.window(t, v, half.table) * w;
+        sum0[v] = sum0[v] + value;
+        const Column lag = (offset[t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
+        sum2[v] = mul_add(value, lag * lag, sum2[v]);
+      }
+    }
+  }
+  flush();
+}
+
+void fill_gram(const double* lags, const double* h0, Index row, Index from, double* out) {
+  for (Index c = from; c < row + 8; ++c) {
+    (Column::load_unaligned(lags + (row - c)) * Column::load_unaligned(h0 + (row + c)))
+        .store(out + 8 * (c - from));
+  }
+}
+
+void contract_gram(const double* s, const GridKernels::Contraction& with, Index row, Index column,
+                   const double* row_first, double* sums) {
+  Column total[3] = {Column::zero(), Column::zero(), Column::zero()};
+  const Column first = Column::load_unaligned(row_first);
+  for (Index c = column; c < column + 8; ++c) {
+    Column w = where_le(first, static_cast<double>(c), Column::load(s + 8 * (c - column)));
+    if (row == column) w = where_ge(Column::iota(), static_cast<double>(c - column + 1), w);
+    BANDGP_UNROLL for (int t = 0; t < 3; ++t) {
+      const Column q =
+          Column::load_unaligned(with.lags[t] + (row - c)) * Column::load_unaligned(with.half[t] + (row + c));
+      total[t] = mul_add(w, q, total[t]);
+    }
+  }
+  for (int t = 0; t < 3; ++t) sums[t] += total[t].sum();
+}
+
+/// Calls operation<vectors> for the number of vectors found at run time.
+#define BANDGP_FOR_WINDOW(name, number, ...)  \
+  switch (number) {                           \
+    case 1:                                   \
+      return name<1>(__VA_ARGS__);            \
+    case 2:                                   \
+      return name<2>(__VA_ARGS__);            \
+    case 3:                                   \
+      return name<3>(__VA_ARGS__);            \
+    case 4:                                   \
+      return name<4>(__VA_ARGS__);            \
+    case 5:                                   \
+      return name<5>(__VA_ARGS__);            \
+    case 6:                                   \
+      return name<6>(__VA_ARGS__);            \
+    case 7:                                   \
+      return name<7>(__VA_ARGS__);            \
+    case 8:                                   \
+      return name<8>(__VA_ARGS__);            \
+    case 9:                                   \
+      return name<9>(__VA_ARGS__);            \
+    case 10:                                  \
+      return name<10>(__VA_ARGS__);           \
+    case 11:                                  \
+      return name<11>(__VA_ARGS__);           \
+    default:                                  \
+      return name<kMostVectors>(__VA_ARGS__); \
+  }
+
+void any_spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
+  BANDGP_FOR_WINDOW(spread, points.vectors, points, range, weight, out)
+}
+void any_gather(const GridPoints& points, PointRange range, const double* w, double* out) {
+  BANDGP_FOR_WINDOW(gather, points.vectors, points, range, w, out)
+}
+void any_gather_slope(const GridPoints& points, PointRange range, const double* w, double* out) {
+  BANDGP_FOR_WINDOW(gather_slope, points.vectors, points, range, w, out)
+}
+void any_windows(const GridPoints& points, PointRange range, double* out) {
+  BANDGP_FOR_WINDOW(windows, points.vectors, points, range, out)
+}
+void any_half_sums(const HalfGridPoints& points, PointRange range, const double* weight, double* h0,
+                   double* h2) {
+  BANDGP_FOR_WINDOW(half_sums, points.vectors, points, range, weight, h0, h2)
+}
+#undef BANDGP_FOR_WINDOW
+
+}  // namespace
+
+const GridKernels grid_kernels = {locate,      any_spread,    any_gather, any_gather_slope,
+                                  any_windows, any_half_sums, fill_gram,  contract_gram};
+
+}  // namespace bandgp::BANDGP_ISA_NAMESPACE

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// At every θ the cheaper of the representations that can be certified there: the covariance band or the dual.
+// Both are the exact GP to the tolerance, so an optimiser does not notice when they take turns.
+#pragma once
+#include "bandgp/gp/band_representation.hpp"
+#include "bandgp/gp/dual_representation.hpp"
+
+namespace bandgp {
+
+class AutoRepresentation final : public Representation {
+ public:
+  /// max_bytes 0: default_max_bytes().
+  AutoRepresentation(const Cut& cut, double max_bytes, Index threads = 1);
+
+  /// What one evaluation with gradient takes.
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  /// Until thaw(), later choices keep the representation in use and, of a band, its entries: differences of
+  /// the gradient are then differences of one function.
+  void freeze();
+  void thaw();
+
+  std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
+  Index reduced_size() const override { return current_->reduced_size(); }
+  std::optional<Failure> factor(RightHandSides b) override { return current_->factor(b); }
+  double log_determinant() override { return current_->log_determinant(); }
+  void finish(RightHandSides b) override { current_->finish(b); }
+  void gradient(double* column, const double* noise_slope, std::span<double> out) override {
+    current_->gradient(column, noise_slope, out);
+  }
+  void inverse_diagonal(std::span<double> out) override { current_->inverse_diagonal(out); }
+  Certificate certificate(CertificateInputs inputs) const override { return current_->certificate(inputs); }
+  std::string_view name() const override { return current_->name(); }
+  Index bandwidth() const override { return current_->bandwidth(); }
+  double reach() const override { return current_->reach(); }
+  double condition() override { return current_->condition(); }
+  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
+                                 double* variance) override {
+    return current_->predict(x, solved, projection, variance);
+  }
+  void covariance(std::span<const double> x, double* out) override { current_->covariance(x, out); }
+
+ private:
+  bool prefers_dual(const Kernel& kernel, const Observations& points, double q_bound) const;
+
+  Method method_;
+  Cut cut_;
+  double max_bytes_;
+  BandRepresentation band_;
+  DualRepresentation dual_;
+  Representation* current_;
+  bool frozen_ = false;
+};
+
+}  // namespace bandgp

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bandgp {
+
+double estimate_reach(const Kernel& kernel, const Observations& points, double target) {
+  const Index n = points.size();
+  const double span = n > 1 ? points.time()[n - 1] - points.time()[0] : 0;
+  if (span == 0) return 0;
+  const double density = static_cast<double>(n) / span;
+  const auto beyond = [&](double reach) {
+    double sum = 0;
+    for (const Term& term : kernel.terms) {
+      sum += std::visit(
+          [&](auto shape) {
+            return term.variance * term.lengthscale * decltype(shape)::tail(reach / term.lengthscale).value();
+          },
+          term.shape);
+    }
+    return 2 * density / points.smallest_noise() * sum;
+  };
+  double low = 0, high = span;
+  if (beyond(span) > target) return span;
+  for (int i = 0; i < 60 && high - low > 1e-3 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (beyond(middle) > target ? low : high) = middle;
+  }
+  return high;
+}
+
+MeanWidth estimate_width(const Observations& points, double reach) {
+  constexpr Index kSample = 128;
+  const Index n = points.size(), rows = std::min(n, kSample);
+  const double* x = points.time();
+  MeanWidth mean;
+  for (Index s = 0; s < rows; ++s) {
+    const Index i = rows == n ? s : (n - 1) * s / (rows - 1);
+    const auto k = static_cast<double>(x + i - std::lower_bound(x, x + i, x[i] - reach));
+    mean.width += k / static_cast<double>(rows);
+    mean.square += k * k / static_cast<double>(rows);
+  }
+  return mean;
+}
+
+double band_nanoseconds(Index n, const MeanWidth& width) {
+  return static_cast<double>(n) * (150 + 5 * width.width + 0.045 * width.square);
+}
+
+double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
+  const auto blocks = static_cast<double>(round_up(bandwidth, 8) / 8 + 1);
+  return 95 * static_cast<double>(n) + (100 + 17 * blocks * blocks) * nodes;
+}
+
+}  // namespace bandgp

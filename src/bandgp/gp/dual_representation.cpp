@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/dual_representation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/base/sum_of_logs.hpp"
+#include "bandgp/gp/cost_model.hpp"
+#include "bandgp/kernel/tiles.hpp"
+#include "bandgp/simd/dispatch.hpp"
+
+namespace bandgp {
+
+using simd::kBlock;
+using simd::kPanel;
+
+namespace {
+
+/// Where M's largest entry exceeds this, w gets a step of refinement: its error, about u·‖M‖, would show.
+constexpr double kRefineFrom = 1e5;
+/// And from here on variances are sums of squares: φᵀSφ from the entries of S cancels (2 % of a variance of
+/// 1e-11 at ‖M‖ = 1e11), but costs less where it does not.
+constexpr double kForwardFrom = 1e6;
+constexpr double kNegligible = 1e-10;
+/// Test points whose windows are held at a time.
+constexpr Index kTests = 4096;
+
+double sum_of_products(const double* a, const double* b, Index n) {  // n is a multiple of 8
+  double sum[8] = {};
+  for (Index i = 0; i < n; i += 8) {
+    for (Index r = 0; r < 8; ++r) sum[r] += a[i + r] * b[i + r];
+  }
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+}  // namespace
+
+bool has_dual(const Kernel& kernel) {
+  return kernel.terms.size() == 1 && std::holds_alternative<Se>(kernel.terms.front().shape);
+}
+
+DualRepresentation::DualRepresentation(double tolerance, double max_bytes, Index threads)
+    : tolerance_(tolerance), max_bytes_(max_bytes), worker_(threads > 1) {}
+
+Cost DualRepresentation::plan(const Kernel& kernel, const Observations& points, double q_bound) {
+  if (!has_dual(kernel)) throw std::invalid_argument("the dual band is for one se term");
+  kernel_ = &kernel;
+  points_ = &points;
+  const Index n = points.size();
+  const Term& term = kernel.terms.front();
+  const WeightedPoints weighted{n, points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
+  demand_ = {.variance = term.variance,
+             .lengthscale = term.lengthscale,
+             .n = n,
+             .span = points.time()[n - 1] - points.time()[0],
+             .largest_weight = weighted.largest_weight,
+             .heaviest = heaviest_window(weighted, 0.5 * term.lengthscale),
+             .q_bound = q_bound,
+             .tolerance = tolerance_};
+  design_ = design_grid(demand_);
+  errors_ = errors_of(design_, demand_);
+  const auto width = static_cast<double>(round_up(design_.bandwidth, kPanel) + 2 * kPanel);
+  const double nodes = std::min(demand_.span / design_.spacing + 8.0 * design_.vectors,
+                                8.0 * design_.vectors * static_cast<double>(n));
+  const double bytes = 8 * nodes * (width + 16) + 8.0 * static_cast<double>(n) * 6;
+  return {bytes, 1e-9 * dual_nanoseconds(n, nodes, design_.bandwidth), design_.bandwidth, 0};
+}
+
+Cost DualRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  return plan(kernel, points, q_bound);
+}
+
+std::optional<Failure> DualRepresentation::choose(const Kernel& kernel, const Observations& points,
+                                                  double q_bound) {
+  const Cost cost = plan(kernel, points, q_bound);
+  if (cost.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, cost.bytes, cost.seconds};
+  grid_.place(design_, points.time(), points.size());
+  envelope_.keep(grid_.first_coupled());
+  return std::nullopt;
+}
+
+PointRange DualRepresentation::part(int which) const {
+  const Index all = points_->padded_size(), middle = round_up(points_->size() / 2, kPanel);
+  return which == 0 ? PointRange{0, middle} : PointRange{middle, all};
+}
+
+template <class Work>
+void DualRepresentation::in_two_parts(const Work& work) {
+  worker_.start([&work] { work(1); });
+  work(0);
+  worker_.wait();
+}
+
+void DualRepresentation::clear(Sums& sums, Index columns) const {
+  const Index nodes = round_up(grid_.nodes(), kPanel), half = grid_.half_nodes();
+  sums.z.reserve(nodes * columns);
+  std::fill_n(sums.z.data(), nodes * columns, 0.0);
+  for (AlignedBuffer* h : {&sums.h0, &sums.h2, &sums.noise}) {
+    if (h == &sums.noise && points_->equal_noise()) continue;
+    h->reserve(half);
+    std::fill_n(h->data(), half, 0.0);
+  }
+}
+
+/// One part of the points: ΦᵀD⁻¹b of every column, and H₀, H₂ (with ∂d·d⁻² for weights too, where noise is
+/// unequal).
+void DualRepresentation::accumulate(int which, RightHandSides b) {
+  const GridKernels& kernels = grid_kernels();
+  const PointRange range = part(which);
+  Sums& sums = sums_[which];
+  clear(sums, b.columns);
+  double* precision = precision_.data();
+  const double *noise = points_->noise(), *slope = points_->noise_slope();
+  const Index last = std::min(range.end, points_->size());
+  for (Index i = range.begin; i < last; ++i) precision[i] = 1 / noise[i];
+  for (Index i = std::max(range.begin, last); i < range.end; ++i) precision[i] = 0;
+  for (Index c = 0; c < b.columns; ++c) {
+    const double* column = b.data + c * b.stride;
+    double* weighted = scratch_.data();
+    for (Index i = range.begin; i < range.end; ++i) weighted[i] = precision[i] * column[i];
+    kernels.spread(grid_.points(), range, weighted, sums.z.data() + c * round_up(grid_.nodes(), kPanel));
+  }
+  kernels.half_sums(grid_.half_points(), range, precision, sums.h0.data(), sums.h2.data());
+  if (!points_->equal_noise()) {
+    double* weighted = scratch_.data();
+    for (Index i = range.begin; i < range.end; ++i) weighted[i] = slope[i] * precision[i] * precision[i];
+    kernels.half_sums(grid_.half_points(), range, weighted, sums.noise.data(), nullptr);
+  }
+}
+
+/// M = I + ΦᵀD⁻¹Φ on its panels: s² e^{−g(j−l)²/2} H₀(j + l), within b and within a run; 1 past m.
+void DualRepresentation::fill() {
+  const auto fill_gram = grid_kernels().fill_gram;
+  const auto clip = tile_kernels().clip;
+  const double* row_first = envelope_.row_first();
+  for (Index p = 0; p < envelope_.panels(); ++p) {
+    const Index row = kPanel * p, from = envelope_.panel_first()[p];
+    double* tile = matrix_.column(p, from);
+    fill_gram(grid_.lags(), sums_[0].h0.data(), row, from, tile);
+    const auto ragged = static_cast<Index>(row_first[row + kPanel - 1]);
+    if (from < ragged) clip(tile, from, ragged - from, row_first + row);
+    double* diagonal = matrix_.column(p, row);
+    for (Index r = 0; r < kPanel; ++r) {
+      double& entry = diagonal[(kPanel + 1) * r];
+      entry = row + r < grid_.nodes() ? 1 + entry : 1.0;
+    }
+  }
+}
+
+void DualRepresentation::solve(double* z) {
+  solve_lower(matrix_, matrix_.all(), {z, 1, 0});
+  solve_upper(matrix_, matrix_.all(), {z, 1, 0});
+}
+
+void DualRepresentation::apply_basis(const double* w) {
+  in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), w, scratch_.data()); });
+}
+
+std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
+  const Index n = points_->padded_size(), nodes = round_up(grid_.nodes(), kPanel);
+  precision_.reserve(n);
+  scratch_.reserve(n);
+  in_two_parts([&](int which) { accumulate(which, b); });
+  const auto add = [](AlignedBuffer& to, const AlignedBuffer& from, Index count) {
+    for (Index j = 0; j < count; ++j) to.data()[j] += from.data()[j];
+  };
+  add(sums_[0].z, sums_[1].z, nodes * b.columns);
+  add(sums_[0].h0, sums_[1].h0, grid_.half_nodes());
+  add(sums_[0].h2, sums_[1].h2, grid_.half_nodes());
+  if (!points_->equal_noise()) add(sums_[0].noise, sums_[1].noise, grid_.half_nodes());
+
+  matrix_.shape(envelope_);
+  fill();
+  largest_ = 0;
+  for (Index j = 0; j < grid_.nodes(); ++j) largest_ = std::max(largest_, matrix_(j, j));
+  if (const auto bad = factorize(matrix_, matrix_.all()))
+    return Failure{Failure::Kind::not_positive_definite, bad->row};
+
+  const double* weight = points_->weight();
+  for (Index c = 0; c < b.columns; ++c) {
+    double *column = b.data + c * b.stride, *w = column + behind();
+    std::copy_n(sums_[0].z.data() + c * nodes, nodes, w);
+    solve(w);
+    apply_basis(w);
+    const double* fitted = scratch_.data();
+    for (Index i = 0; i < n; ++i) column[i] -= fitted[i];
+    if (largest_ > kRefineFrom) {
+      // w ← w + M⁻¹(ΦᵀD⁻¹r − w): Φᵀα = w at the solution.
+      in_two_parts([&](int which) {
+        const PointRange range = part(which);
+        double* alpha = scratch_.data();
+        for (Index i = range.begin; i < range.end; ++i) alpha[i] = precision_.data()[i] * column[i];
+        std::fill_n(sums_[which].z.data() + c * nodes, nodes, 0.0);
+        grid_kernels().spread(grid_.points(), range, alpha, sums_[which].z.data() + c * nodes);
+      });
+      double *step = sums_[0].z.data() + c * nodes, *other = sums_[1].z.data() + c * nodes;
+      for (Index j = 0; j < nodes; ++j) step[j] += other[j] - w[j];
+      solve(step);
+      for (Index j = 0; j < nodes; ++j) w[j] += step[j];
+      apply_basis(step);
+      for (Index i = 0; i < n; ++i) column[i] -= fitted[i];
+    }
+    for (Index i = 0; i < n; ++i) column[i] *= weight[i];
+  }
+  return std::nullopt;
+}
+
+double DualRepresentation::log_determinant() {
+  const auto n = static_cast<double>(points_->size());
+  const double of_noise = points_->equal_noise() ? n * std::log(points_->noise()[0])
+                                                 : sum_of_logs(points_->noise(), points_->size());
+  return of_noise + bandgp::log_determinant(matrix_);
+}
+
+void DualRepresentation::finish(RightHandSides b) {
+  for (Index c = 0; c < b.columns; ++c) {
+    double* column = b.data + c * b.stride;
+    for (Index i = 0; i < points_->padded_size(); ++i) column[i] *= points_->weight()[i];
+  }
+}
+
+/// With S = M⁻¹:  ∂/∂log σ² = ½(m − tr S) − ½wᵀw,   ∂/∂log ℓ = tr(S·ΦᵀD⁻¹Ψ) − αᵀΨw,
+///   ∂/∂σₙ² = ½[Σ ∂dᵢ/dᵢ − tr(S·ΦᵀD⁻¹∂D D⁻¹Φ) − Σ ∂dᵢ αᵢ²].
+void DualRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
+  const Index n = points_->padded_size(), nodes = round_up(grid_.nodes(), kPanel);
+  const double* w = column + behind();
+  finish({column, 1, 0});
+  in_two_parts(
+      [&](int which) { grid_kernels().gather_slope(grid_.points(), part(which), w, scratch_.data()); });
+  const double by_curve = sum_of_products(column, scratch_.data(), n);
+
+  inversion_.start(matrix_, matrix_);
+  inversion_.run(matrix_.all());
+  const bool equal = points_->equal_noise();
+  const double *h0 = sums_[0].h0.data(), *h2 = sums_[0].h2.data(),
+               *noise = equal ? h0 : sums_[0].noise.data();
+  const GridKernels::Contraction with{{grid_.slopes(), grid_.lags(), grid_.lags()}, {h0, h2, noise}};
+  const auto contract = grid_kernels().contract_gram;
+  double below[3] = {}, diagonal[3] = {}, trace = 0;
+  for (Index j = 0; j < envelope_.panels(); ++j) {
+    for (Index i = j; i <= envelope_.last_panel(j); ++i) {
+      contract(matrix_.column(i, kPanel * j), with, kPanel * i, kPanel * j,
+               envelope_.row_first() + kPanel * i, below);
+    }
+  }
+  for (Index j = 0; j < grid_.nodes(); ++j) {
+    const double s = matrix_(j, j);
+    trace += s;
+    for (int t = 0; t < 3; ++t) diagonal[t] += s * with.lags[t][0] * with.half[t][2 * j];
+  }
+  const auto m = static_cast<double>(grid_.nodes());
+  // H₂ is in half steps squared: (2/ℓ²)(h/2)² = g/2.
+  const double by_basis =
+      (2 * below[0] + diagonal[0]) + 0.5 * grid_.design().g * (2 * below[1] + diagonal[1]);
+  out[0] = 0.5 * (m - trace) - 0.5 * sum_of_products(w, w, nodes);
+  out[1] = by_basis - by_curve;
+  double sum = 0;
+  for (Index i = 0; i < points_->size(); ++i) {
+    sum += noise_slope[i] * (precision_.data()[i] - column[i] * column[i]);
+  }
+  const double explained = equal ? (m - trace) * precision_.data()[0] : 2 * below[2] + diagonal[2];
+  out[2] = 0.5 * (sum - explained);
+}
+
+Certificate DualRepresentation::certificate(CertificateInputs inputs) const {
+  return dual_certificate(errors_, grid_.nodes(), inputs);
+}
+
+double DualRepresentation::condition() {
+  const double* inverse = matrix_.inverse_diagonal();
+  const auto [low, high] = std::minmax_element(inverse, inverse + grid_.nodes());
+  return (*high / *low) * (*high / *low);
+}
+
+void DualRepresentation::cut_into_pieces(const GaussianGrid::Windows& windows, Index count,
+                                         std::vector<Piece>& pieces, std::vector<double>& missing) const {
+  const Index wide = 8 * grid_.design().vectors;
+  pieces.clear();
+  missing.assign(static_cast<std::size_t>(count), 0.0);
+  const auto runs = grid_.runs();
+  for (Index t = 0; t < count; ++t) {
+    const double begin = windows.begin[static_cast<std::size_t>(t)], end = begin + static_cast<double>(wide);
+    const double* value = windows.value.data() + t * wide;
+    auto run = std::ranges::partition_point(runs, [&](const GaussianGrid::Run& r) { return r.end <= begin; });
+    double covered = begin;
+    const auto miss = [&](double from, double to) {
+      for (auto p = static_cast<Index>(from - begin); p < static_cast<Index>(to - begin); ++p) {
+        missing[static_cast<std::size_t>(t)] += value[p] * value[p];
+      }
+    };
+    for (; run != runs.end() && run->begin < end; ++run) {
+      const double from = std::max(begin, run->begin), to = std::min(end, run->end);
+      miss(covered, from);
+      pieces.push_back({t, run->number + static_cast<Index>(from - run->begin), static_cast<Index>(to - from),
+                        value + static_cast<Index>(from - begin)});
+      covered = to;
+    }
+    miss(covered, end);
+  }
+}
+
+/// φᵀSφ needs S for all pairs of nodes of a window: more than M's own band, so the inverse on a wider
+/// envelope, of which a window at a time is held.
+void DualRepresentation::start_wide_inverse() {
+  const Index wide = std::max(8 * grid_.design().vectors + 2 * kPanel, grid_.design().bandwidth);
+  std::vector<Index> first(static_cast<std::size_t>(grid_.nodes()));
+  for (const GaussianGrid::Run& run : grid_.runs()) {
+    const Index end = run.number + static_cast<Index>(run.end - run.begin);
+    for (Index j = run.number; j < end; ++j)
+      first[static_cast<std::size_t>(j)] = std::max(run.number, j - wide);
+  }
+  wide_envelope_.keep(first);
+  wide_.shape_window(wide_envelope_);
+  inversion_.start(matrix_, wide_);
+  done_ = envelope_.panels();
+}
+
+/// φᵀM⁻¹φ = ‖L⁻¹φ‖² for up to eight columns at once: a sum of squares, which keeps its digits however small
+/// it is. L⁻¹φ begins with the window and dies away behind it.  Since M ⪰ I, what follows a stretch t of b
+/// entries adds at most ‖M‖‖t‖².
+void DualRepresentation::forward_squares(Index panel, Index end, const double* values, double* out) {
+  const Index nodes = round_up(grid_.nodes(), kPanel),
+              lookback = round_up(envelope_.bandwidth(), kPanel) / kPanel + 1;
+  forward_.reserve(nodes * kPanel);
+  double* columns = forward_.data();
+  const auto clear = [&](Index from, Index to) {
+    for (Index c = 0; c < kPanel; ++c)
+      std::fill(columns + c * nodes + kPanel * from, columns + c * nodes + kPanel * to, 0.0);
+  };
+  const Index before = std::max<Index>(0, envelope_.panel_first()[panel] / kPanel);
+  clear(before, end);
+  for (Index i = kPanel * panel; i < kPanel * end; ++i) {
+    for (Index c = 0; c < kPanel; ++c) columns[c * nodes + i] = values[kPanel * (i - kPanel * panel) + c];
+  }
+  std::fill_n(out, kPanel, 0.0);
+  Index quiet = 0;  // panels since the last one that counted
+  for (Index p = panel; p < envelope_.panels() && quiet < lookback; ++p) {
+    if (p >= end) clear(p, p + 1);
+    solve_lower(matrix_, {p, p + 1}, {columns, kPanel, nodes});
+    bool counts = p < end;
+    for (Index c = 0; c < kPanel; ++c) {
+      double square = 0;
+      for (Index i = kPanel * p; i < kPanel * (p + 1); ++i)
+        square += columns[c * nodes + i] * columns[c * nodes + i];
+      out[c] += square;
+      counts = counts || square * largest_ > kNegligible * out[c];
+    }
+    quiet = counts ? 0 : quiet + 1;
+  }
+}
+
+void DualRepresentation::quadratic_forms(const GaussianGrid::Windows& windows, Index count, double* out) {
+  cut_into_pieces(windows, count, pieces_, missing_);
+  std::copy(missing_.begin(), missing_.end(), out);
+  const auto quadratic_form = simd::panel_kernels().quadratic_form;
+  AlignedBuffer values;
+  alignas(64) double form[kPanel];
+  for (Index last = static_cast<Index>(pieces_.size()); last > 0;) {
+    // Up to eight pieces that begin in the same panel go together.
+    const auto piece = [&](Index i) -> const Piece& { return pieces_[static_cast<std::size_t>(i)]; };
+    const Index panel = piece(last - 1).number / kPanel;
+    Index first = last - 1, end = 0;
+    while (first > 0 && last - first < kPanel && piece(first - 1).number / kPanel == panel) --first;
+    for (Index i = first; i < last; ++i)
+      end = std::max(end, (piece(i).number + piece(i).count + kPanel - 1) / kPanel);
+    values.reserve(kBlock * (end - panel));
+    std::fill_n(values.data(), kBlock * (end - panel), 0.0);
+    for (Index i = first; i < last; ++i) {
+      const Index at = piece(i).number - kPanel * panel;
+      for (Index p = 0; p < piece(i).count; ++p)
+        values.data()[kPanel * (at + p) + (i - first)] = piece(i).value[p];
+    }
+    if (largest_ > kForwardFrom) {
+      forward_squares(panel, end, values.data(), form);
+    } else {
+      if (panel < done_) {
+        inversion_.run({panel, done_});
+        done_ = panel;
+      }
+      quadratic_form(wide_.panels(), panel, end, values.data(), form);
+    }
+    for (Index i = first; i < last; ++i) out[piece(i).test] += form[i - first];
+    last = first;
+  }
+}
+
+/// diag A⁻¹ = d⁻¹(1 − φᵀSφ/d).
+void DualRepresentation::inverse_diagonal(std::span<double> out) {
+  start_wide_inverse();
+  const std::span<const double> x(points_->time(), out.size());
+  const auto n = static_cast<Index>(out.size());
+  for (Index begin = round_down(std::max<Index>(0, n - 1), kTests); begin >= 0; begin -= kTests) {
+    const auto from = static_cast<std::size_t>(begin),
+               count = static_cast<std::size_t>(std::min(kTests, n - begin));
+    quadratic_forms(grid_.windows_at(x.subspan(from, count)), static_cast<Index>(count), out.data() + begin);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double precision = 1 / points_->noise()[i];
+    out[i] = precision * (1 - precision * out[i]);
+  }
+}
+
+/// mean φ*ᵀw, variance φ*ᵀSφ* (nodes that no data touch have S = I).
+std::optional<Failure> DualRepresentation::predict(std::span<const double> x, RightHandSides solved,
+                                                   double* projection, double* variance) {
+  const auto count = static_cast<Index>(x.size());
+  if (variance != nullptr) start_wide_inverse();
+  for (Index begin = round_down(std::max<Index>(0, count - 1), kTests); begin >= 0; begin -= kTests) {
+    const Index tests = std::min(kTests, count - begin);
+    const GaussianGrid::Windows windows =
+        grid_.windows_at(x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(tests)));
+    if (variance != nullptr) {
+      quadratic_forms(windows, tests, variance + begin);
+    } else {
+      cut_into_pieces(windows, tests, pieces_, missing_);
+    }
+    for (Index c = 0; c < solved.columns; ++c) {
+      const double* w = solved.data + c * solved.stride + behind();
+      std::fill_n(projection + c * count + begin, tests, 0.0);
+      for (const Piece& piece : pieces_) {
+        double sum = 0;
+        for (Index p = 0; p < piece.count; ++p) sum += piece.value[p] * w[piece.number + p];
+        projection[c * count + begin + piece.test] += sum;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Φ*SΦ*ᵀ, and Φ*Φ*ᵀ over the nodes that no data touch.
+void DualRepresentation::covariance(std::span<const double> x, double* out) {
+  const auto count = static_cast<Index>(x.size());
+  const GaussianGrid::Windows windows = grid_.windows_at(x);
+  cut_into_pieces(windows, count, pieces_, missing_);
+  const Index nodes = round_up(grid_.nodes(), kPanel), wide = 8 * grid_.design().vectors;
+  // Overlaps of windows over missing nodes: each window with its present nodes taken out.
+  std::vector<double> absent = windows.value;
+  for (const Piece& piece : pieces_) {
+    const Index at = piece.value - windows.value.data();
+    std::fill_n(absent.begin() + at, piece.count, 0.0);
+  }
+  AlignedBuffer solved;
+  solved.reserve(nodes);
+  std::size_t next = 0;
+  for (Index t = 0; t < count; ++t) {
+    std::fill_n(solved.data(), nodes, 0.0);
+    for (; next < pieces_.size() && pieces_[next].test == t; ++next)
+      std::copy_n(pieces_[next].value, pieces_[next].count, solved.data() + pieces_[next].number);
+    solve(solved.data());
+    for (Index s = 0; s < count; ++s) {
+      const double shift =
+          windows.begin[static_cast<std::size_t>(s)] - windows.begin[static_cast<std::size_t>(t)];
+      double sum = 0;
+      if (std::abs(shift) < static_cast<double>(wide)) {
+        const auto by = static_cast<Index>(shift);
+        for (Index p = std::max<Index>(0, -by); p < std::min(wide, wide - by); ++p)
+          sum += absent[static_cast<std::size_t>(s * wide + p)] *
+                 absent[static_cast<std::size_t>(t * wide + p + by)];
+      }
+      out[s * count + t] = sum;
+    }
+    for (const Piece& piece : pieces_) {
+      double sum = 0;
+      for (Index p = 0; p < piece.count; ++p) sum += piece.value[p] * solved.data()[piece.number + p];
+      out[piece.test * count + t] += sum;
+    }
+  }
+}
+
+}  // namespace bandgp

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dual band: one SE term as A = ΦΦᵀ + D with Gaussians on a grid, worked on through          [theory §10]
+//   M = I + ΦᵀD⁻¹Φ (m × m, b off-diagonals, both independent of ℓ/δ),   w = M⁻¹ΦᵀD⁻¹y,   r = y − Φw,
+//   A⁻¹y = D⁻¹r,   log|A| = log|D| + log|M|,   yᵀA⁻¹y = rᵀD⁻¹r + wᵀw.
+// A reduced column is (D^{−½}r, w): its square is the quadratic form, and nothing cancels.
+#pragma once
+#include "bandgp/band/cholesky.hpp"
+#include "bandgp/band/selected_inverse.hpp"
+#include "bandgp/base/worker.hpp"
+#include "bandgp/basis/gaussian_grid.hpp"
+#include "bandgp/gp/representation.hpp"
+
+namespace bandgp {
+
+/// Whether a kernel has a dual of its own: one SE term.
+bool has_dual(const Kernel& kernel);
+
+class DualRepresentation final : public Representation {
+ public:
+  /// The kernel must have one SE term.  max_bytes as for a band.  With two threads each takes half of the
+  /// points.
+  DualRepresentation(double tolerance, double max_bytes, Index threads = 1);
+
+  void set_tolerance(double tolerance) { tolerance_ = tolerance; }
+
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
+  Index reduced_size() const override { return behind() + round_up(grid_.nodes(), simd::kPanel); }
+  std::optional<Failure> factor(RightHandSides b) override;
+  double log_determinant() override;
+  void finish(RightHandSides b) override;
+  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void inverse_diagonal(std::span<double> out) override;
+  Certificate certificate(CertificateInputs inputs) const override;
+  std::string_view name() const override { return "dual"; }
+  Index bandwidth() const override { return envelope_.bandwidth(); }
+  double reach() const override { return 0; }
+  double condition() override;
+  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
+                                 double* variance) override;
+  void covariance(std::span<const double> x, double* out) override;
+
+  /// Whether the basis that was chosen keeps the tolerance, in exact arithmetic and in double: M's entries go
+  /// up to ‖D^{−½}Φ‖², and beyond 1e13 rounding in M is no longer small beside its smallest eigenvalue, 1.
+  bool reaches_tolerance() const {
+    const double norm = errors_.basis.value();
+    return design_.reached && norm * norm < 1e13;
+  }
+
+ private:
+  /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
+  Cost plan(const Kernel& kernel, const Observations& points, double q_bound);
+  /// Where w begins in a reduced column.
+  Index behind() const { return points_->padded_size(); }
+  /// The two parts that the points are summed in, whatever the number of threads.
+  PointRange part(int which) const;
+  /// What one part adds up: ΦᵀD⁻¹b of every column and the half-step sums.
+  struct Sums {
+    AlignedBuffer z, h0, h2, noise;
+  };
+  void clear(Sums& sums, Index columns) const;
+  template <class Work>  // work(part), the second one on the other thread where there is one
+  void in_two_parts(const Work& work);
+  void accumulate(int which, RightHandSides b);
+  void fill();
+  void solve(double* z);
+  /// scratch ← Φw
+  void apply_basis(const double* w);
+
+  /// A stretch of present nodes that one test point's window covers.
+  struct Piece {
+    Index test, number, count;
+    const double* value;
+  };
+  /// Splits windows into pieces; missing[t] ← Σ φ² over the nodes that no data touch.
+  void cut_into_pieces(const GaussianGrid::Windows& windows, Index count, std::vector<Piece>& pieces,
+                       std::vector<double>& missing) const;
+  void start_wide_inverse();
+  void forward_squares(Index panel, Index end, const double* values, double* out);
+  /// out[t] ← φᵀSφ for tests [0, count) of `windows`; pieces must not lie above those of the call before.
+  void quadratic_forms(const GaussianGrid::Windows& windows, Index count, double* out);
+
+  double tolerance_, max_bytes_;
+  const Kernel* kernel_ = nullptr;
+  const Observations* points_ = nullptr;
+  GaussianGrid grid_;
+  GridDemand demand_;
+  GridDesign design_;
+  GridErrors errors_;
+  Envelope envelope_;
+  PanelBand matrix_;
+  SelectedInverse inversion_;
+  Worker worker_;
+  Sums sums_[2];
+  AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; one number a point
+  double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b
+  AlignedBuffer forward_;
+  Envelope wide_envelope_;
+  PanelBand wide_;
+  Index done_ = 0;  // block columns of the wide inverse from here on are there
+  std::vector<Piece> pieces_;
+  std::vector<double> missing_;
+};
+
+}  // namespace bandgp
