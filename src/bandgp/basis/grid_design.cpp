@@ -39,7 +39,7 @@ GridErrors errors_of(const GridDesign& design, const GridDemand& demand) {
   const UpperBound variance = of(demand.variance), s = of(design.amplitude), w = of(demand.largest_weight);
   const UpperBound& heaviest = demand.heaviest;
   const double root_g = std::sqrt(design.g), per_step = 1 / root_g;  // ℓ/h
-  const double cut = (4.0 * design.vectors - 0.5) * root_g;          // T/ℓ: the nearest node left out
+  const double cut = design.cut * root_g;                            // T/ℓ
   const double half_cut = (4.0 * design.half_vectors - 0.5) * 0.5 * root_g;
   GridErrors e;
   e.aliasing = aliasing(root_g);
@@ -93,14 +93,14 @@ GridDesign first_design(const GridDemand& demand) {
   const double smallest_cut =
       1e-6 * noise / std::sqrt(demand.variance * std::max(1.0, 4 * demand.heaviest.value() * noise));
   GridErrors errors;
-  for (design.vectors = 2; design.vectors <= kMostVectors; ++design.vectors) {
+  for (design.cut = 5.5; design.cut < 4 * kMostVectors - 1; ++design.cut) {
     errors = errors_of(design, demand);
     const double effect = 2 * errors.cut.value() * errors.basis.value();
     if (errors.relative_cut().value() <= share && errors.cut.value() <= smallest_cut &&
         effect * effect * demand.q_bound <= 0.05 * demand.tolerance)
       break;
   }
-  design.vectors = std::min(design.vectors, kMostVectors);
+  design.vectors = static_cast<int>(std::ceil((design.cut + 0.5) / 4));
   const double nodes = std::min(demand.span / design.spacing + 8.0 * design.vectors,
                                 8.0 * design.vectors * static_cast<double>(demand.n));
   const double gram = std::min({0.5, 0.3 * 2 * demand.tolerance / nodes,
@@ -160,8 +160,8 @@ Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInpu
     const UpperBound u = sqrt(computed(in.mean_variance)) + sqrt(prior);
     v = v + u * u;
   }
-  const UpperBound m_factor =
-      (one + e.gram) * (one + over_one_minus(kappa));  // M_c⁻¹ against the computed inverse
+  const UpperBound m_factor = (one + e.gram) * (one + e.latent) *
+                              (one + over_one_minus(kappa));  // M_c⁻¹ against the computed inverse
   v = v * m_factor;
   const UpperBound deviation = sqrt(v), norm = sqrt(prior);
   const UpperBound from_matrix = e.matrix * deviation + e.cut * (norm + UpperBound::exactly(3) * deviation);

@@ -27,10 +27,11 @@ struct GridDemand {
 struct GridDesign {
   double spacing = 1;                 // h
   int vectors = 2, half_vectors = 3;  // windows of 8·vectors nodes and 8·half_vectors half nodes
-  Index bandwidth = 0;                // b, off-diagonals of ΦᵀD⁻¹Φ that are kept
-  double g = 1;                       // h²/ℓ²
-  double amplitude = 1;               // s
-  bool reached = true;                // the tolerance could be met within the widest window
+  double cut = 7.5;      // T/h: nodes farther than this may be left out; at most 4·vectors − ½
+  Index bandwidth = 0;   // b, off-diagonals of ΦᵀD⁻¹Φ that are kept
+  double g = 1;          // h²/ℓ²
+  double amplitude = 1;  // s
+  bool reached = true;   // the tolerance could be met within the widest window
 };
 
 /// The bounds of what a design leaves out; A, Â, M as in docs/dual.md.
@@ -42,6 +43,7 @@ struct GridErrors {
   UpperBound basis;     // ≥ ‖D^{−½}Φ_c‖
   UpperBound cross;     // ε* ≥ ‖D^{−½}(k* − Φ_cφ_c*)‖ for any x*
   UpperBound prior;     // ≥ |σ² − φ_c*ᵀφ_c*|
+  UpperBound latent;    // what else a latent variance may be off by, relative: of a band beside the basis
 
   /// κ = ε_c + ε_c²: cutting the windows changes M, and Â, by at most this factor.
   UpperBound relative_cut() const { return cut + cut * cut; }

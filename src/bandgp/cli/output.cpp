@@ -111,6 +111,8 @@ std::string exactness_text(const Certificate& certificate, double condition) {
 
 std::string band_text(std::string_view method, Index bandwidth, double reach) {
   std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
+  if (method == "mixed")
+    return "mixed: short terms in a band, long ones on a grid of Gaussians; widest " + text;
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
   if (reach > 0) text += fmt::format(", all within {:.4g}", reach);
   return text;

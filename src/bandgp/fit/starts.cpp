@@ -6,9 +6,10 @@
 
 namespace bandgp {
 
-/// Length-scale, in gaps, up to which a slower term is looked for: its band has some 450 neighbours then, and
-/// every candidate costs a dozen evaluations.  Training itself may go farther.
-constexpr double kLongestSearched = 60;
+/// Length-scale, in gaps, up to which a slower term that only a band can hold is looked for: some 450
+/// neighbours for most shapes, and every candidate costs a dozen evaluations.  Training itself may go
+/// farther.
+constexpr double kLongestInBand = 60;
 
 DataScale data_scale(const Series& series, Mean mean) {
   DataScale scale;
@@ -80,7 +81,10 @@ std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std:
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
-    if (factor > 2 && lengthscale > std::min(scale.span / 2, kLongestSearched * scale.gap)) break;
+    const bool has_basis = std::holds_alternative<Se>(kernel.terms[added].shape);
+    if (factor > 2 &&
+        lengthscale > std::min(scale.span / 2, has_basis ? scale.span : kLongestInBand * scale.gap))
+      break;
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);
   }

@@ -3,11 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "bandgp/gp/cost_model.hpp"
 
 namespace bandgp {
+namespace {
+
+/// What stands for any design until one is made: spacing 0.4 ℓ, windows of 28 nodes, T = 5 ℓ, b = 16.
+constexpr double kSpacing = 0.4, kWindow = 28, kReach = 5;
+constexpr Index kBandwidth = 16;
+
+bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape); }
+
+}  // namespace
 
 AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index threads)
     : method_(cut.rule == Cut::Rule::tolerance && !cut.index_band ? cut.method : Method::band),
@@ -15,51 +25,119 @@ AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index t
       max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()),
       band_(cut, max_bytes_, threads),
       dual_(cut.tolerance, max_bytes_, threads),
-      current_(method_ == Method::dual ? static_cast<Representation*>(&dual_) : &band_) {}
+      mixed_(cut.tolerance, max_bytes_, threads),
+      current_(&band_) {}
 
-bool AutoRepresentation::prefers_dual(const Kernel& kernel, const Observations& points,
-                                      double q_bound) const {
-  if (!has_dual(kernel) || method_ == Method::band) return false;
-  if (method_ == Method::dual) return true;
+double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
+                                       double target) const {
   const Index n = points.size();
-  if (n < 2) return false;
-  const double target = rho_for_tolerance(cut_.tolerance, q_bound, n);
-  const double lengthscale = kernel.terms.front().lengthscale, span = points.time()[n - 1] - points.time()[0];
-  // A spacing of 0.4 ℓ, windows of 32 nodes and b = 20 stand for any dual: the design itself takes a pass
-  // over the data.
-  const double nodes = std::min(span / (0.4 * lengthscale) + 32, 32 * static_cast<double>(n));
-  const MeanWidth width = estimate_width(points, estimate_reach(kernel, points, target));
-  const double band_bytes = 8 * static_cast<double>(n) * (width.width + 8);
-  return band_bytes > 0.9 * max_bytes_ || dual_nanoseconds(n, nodes, 20) < band_nanoseconds(n, width);
+  const double span = points.time()[n - 1] - points.time()[0];
+  Kernel rest;
+  double nodes = 0, window = 0, longest = 0, bandwidth = 0;
+  for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+    const Term& term = kernel.terms[t];
+    if ((long_terms >> t & 1U) == 0) {
+      rest.terms.push_back(term);
+      continue;
+    }
+    nodes += std::min(span / (kSpacing * term.lengthscale) + kWindow, kWindow * static_cast<double>(n));
+    window += kWindow + 8;
+    longest = std::max(longest, term.lengthscale);
+  }
+  for (std::size_t t = 0; t < kernel.terms.size();
+       ++t) {  // nodes of each term that a node of the longest meets
+    if ((long_terms >> t & 1U) != 0)
+      bandwidth += std::min(2 * kReach * longest / (kSpacing * kernel.terms[t].lengthscale), nodes);
+  }
+  if (long_terms != 0 && kernel.terms.size() == 1) return dual_nanoseconds(n, nodes, kBandwidth);
+  const MeanWidth width =
+      rest.terms.empty() ? MeanWidth{} : estimate_width(points, estimate_reach(rest, points, target));
+  const double bytes = 8 * static_cast<double>(n) * (width.width + 8 + window) + 8 * nodes * bandwidth;
+  if (bytes > 0.9 * max_bytes_) return std::numeric_limits<double>::infinity();
+  return long_terms == 0 ? band_nanoseconds(n, width) : mixed_nanoseconds(n, width, window, nodes, bandwidth);
+}
+
+unsigned AutoRepresentation::cheapest_split(const Kernel& kernel, const Observations& points,
+                                            double q_bound) const {
+  const std::size_t terms = kernel.terms.size();
+  const unsigned all = terms >= 32 ? 0 : (1U << terms) - 1;
+  if (method_ == Method::band || all == 0) return 0;
+  if (method_ == Method::dual) {
+    if (!std::ranges::all_of(kernel.terms, is_se))
+      throw std::invalid_argument("the dual band is for se terms; use method auto or band");
+    return all;
+  }
+  if (points.size() < 2) return 0;
+  // The longest SE terms, one more at a time.
+  std::vector<std::size_t> order;
+  for (std::size_t t = 0; t < terms; ++t) {
+    if (is_se(kernel.terms[t])) order.push_back(t);
+  }
+  std::ranges::sort(order, std::greater{}, [&](std::size_t t) { return kernel.terms[t].lengthscale; });
+  const double target = rho_for_tolerance(cut_.tolerance, q_bound, points.size());
+  unsigned split = 0, best = 0;
+  double least = nanoseconds(kernel, 0, points, target);
+  for (const std::size_t t : order) {
+    split |= 1U << t;
+    const double cost = nanoseconds(kernel, split, points, target);
+    if (cost < least) {
+      least = cost;
+      best = split;
+    }
+  }
+  return best;
+}
+
+std::optional<Failure> AutoRepresentation::choose_split(unsigned long_terms, const Kernel& kernel,
+                                                        const Observations& points, double q_bound,
+                                                        bool& certified) {
+  certified = true;
+  if (long_terms == 0) {
+    current_ = &band_;
+    return band_.choose(kernel, points, q_bound);
+  }
+  if (kernel.terms.size() == 1) {
+    current_ = &dual_;
+    const auto failure = dual_.choose(kernel, points, q_bound);
+    certified = dual_.reaches_tolerance();
+    return failure;
+  }
+  current_ = &mixed_;
+  mixed_.set_long_terms(long_terms);
+  const auto failure = mixed_.choose(kernel, points, q_bound);
+  certified = mixed_.reaches_tolerance();
+  return failure;
 }
 
 std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                   double q_bound) {
-  if (method_ == Method::dual && !has_dual(kernel))
-    throw std::invalid_argument("the dual band is for one se term; use method auto or band");
   if (frozen_) return current_->choose(kernel, points, q_bound);
-  if (prefers_dual(kernel, points, q_bound)) {
-    current_ = &dual_;
-    const auto failure = dual_.choose(kernel, points, q_bound);
-    if (method_ == Method::dual || (!failure && dual_.reaches_tolerance())) return failure;
-  }
-  current_ = &band_;
-  return band_.choose(kernel, points, q_bound);
+  const unsigned split = cheapest_split(kernel, points, q_bound);
+  bool certified = true;
+  const auto failure = choose_split(split, kernel, points, q_bound, certified);
+  const bool usable = !failure && certified;
+  if (usable || split == 0 || method_ == Method::dual) return failure;
+  return choose_split(0, kernel, points, q_bound, certified);
 }
 
 Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  if (!prefers_dual(kernel, points, q_bound)) return band_.cost(kernel, points, q_bound);
-  return dual_.cost(kernel, points, q_bound);
+  const unsigned split = cheapest_split(kernel, points, q_bound);
+  if (split == 0) return band_.cost(kernel, points, q_bound);
+  if (kernel.terms.size() == 1) return dual_.cost(kernel, points, q_bound);
+  mixed_.set_long_terms(split);
+  return mixed_.cost(kernel, points, q_bound);
 }
 
 void AutoRepresentation::freeze() {
   frozen_ = true;
   band_.set_cut({.rule = Cut::Rule::envelope, .tolerance = cut_.tolerance});
+  mixed_.freeze(true);
 }
 
 void AutoRepresentation::thaw() {
   frozen_ = false;
   band_.set_cut(cut_);
+  mixed_.freeze(false);
 }
 
 }  // namespace bandgp

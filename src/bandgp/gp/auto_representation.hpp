@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// At every θ the cheaper of the representations that can be certified there: the covariance band or the dual.
-// Both are the exact GP to the tolerance, so an optimiser does not notice when they take turns.
+// At every θ the cheapest of the representations that can be certified there: the covariance band, the dual,
+// or long terms in a basis and short ones in a band.  All are the exact GP to the tolerance, so an optimiser
+// does not notice when they take turns.
 #pragma once
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/dual_representation.hpp"
+#include "bandgp/gp/mixed_representation.hpp"
 
 namespace bandgp {
 
@@ -40,13 +42,19 @@ class AutoRepresentation final : public Representation {
   void covariance(std::span<const double> x, double* out) override { current_->covariance(x, out); }
 
  private:
-  bool prefers_dual(const Kernel& kernel, const Observations& points, double q_bound) const;
+  /// The terms (a bit each) that are cheaper in a basis.
+  unsigned cheapest_split(const Kernel& kernel, const Observations& points, double q_bound) const;
+  double nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
+                     double target) const;
+  std::optional<Failure> choose_split(unsigned long_terms, const Kernel& kernel, const Observations& points,
+                                      double q_bound, bool& certified);
 
   Method method_;
   Cut cut_;
   double max_bytes_;
   BandRepresentation band_;
   DualRepresentation dual_;
+  MixedRepresentation mixed_;
   Representation* current_;
   bool frozen_ = false;
 };

@@ -149,7 +149,10 @@ std::optional<Failure> BandRepresentation::factor(RightHandSides b) {
     task_ = chunk_from(chunk.end);
     worker_.start([this] { fill(task_); });
     const auto bad = factorize(matrix_, chunk);
-    if (!bad) solve_lower(matrix_, chunk, b);
+    if (!bad) {
+      solve_lower(matrix_, chunk, b);
+      if (partner_ != nullptr) partner_->after_factor(chunk, b);
+    }
     worker_.wait();
     if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
     chunk = task_;
@@ -168,6 +171,7 @@ void BandRepresentation::gradient(double* column, const double* noise_slope, std
   for (Index end = envelope_.panels(); end > 0; end -= size) {
     const PanelRange chunk{std::max<Index>(0, end - size), end};
     solve_upper(matrix_, chunk, {column, 1, 0});  // α, before the inverse takes the factor's place
+    if (partner_ != nullptr) partner_->before_inversion(chunk);
     inversion_.run(chunk);
     worker_.wait();
     task_ = chunk;
@@ -187,17 +191,25 @@ void BandRepresentation::contract(PanelRange range) {
   const TileKernels& tiles = tile_kernels();
   const double* x = points_->time();
   const auto& terms = kernel_->terms;
-  alignas(64) double weights[kBlock];
-  for (Index j = range.begin; j < range.end; ++j) {
+  alignas(64) double weights[kBlock], corrected[kBlock], own[kBlock];
+  // A block of A⁻¹, corrected where there is something to take off.
+  const auto inverse = [&](Index i, Index j, double* to) -> const double* {
+    const double* block = matrix_.column(i, kPanel * j);
+    if (partner_ == nullptr) return block;
+    std::copy_n(block, kBlock, to);
+    partner_->subtract(i, j, to);
+    return to;
+  };
+  for (Index j = range.end - 1; j >= range.begin; --j) {
+    const double* diagonal = inverse(j, j, own);
     for (Index i = j; i <= envelope_.last_panel(j); ++i) {
-      tiles.weights(matrix_.column(i, kPanel * j), alpha_ + kPanel * i, alpha_ + kPanel * j, kPanel * j,
-                    envelope_.row_first() + kPanel * i, i == j, weights);
+      tiles.weights(i == j ? diagonal : inverse(i, j, corrected), alpha_ + kPanel * i, alpha_ + kPanel * j,
+                    kPanel * j, envelope_.row_first() + kPanel * i, i == j, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
         tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
                                                1 / terms[t].lengthscale, weights, sums_.data() + 2 * t);
       }
     }
-    const double* diagonal = matrix_.column(j, kPanel * j);
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
       const double alpha = alpha_[kPanel * j + r];
       const double w = diagonal[(kPanel + 1) * r] - alpha * alpha;
@@ -209,8 +221,15 @@ void BandRepresentation::contract(PanelRange range) {
 
 void BandRepresentation::inverse_diagonal(std::span<double> out) {
   inversion_.start(matrix_, matrix_);
+  if (partner_ != nullptr) partner_->before_inversion(matrix_.all());
   inversion_.run(matrix_.all());
-  for (Index i = 0; i < points_->size(); ++i) out[static_cast<std::size_t>(i)] = matrix_(i, i);
+  alignas(64) double block[kBlock];
+  for (Index p = envelope_.panels() - 1; p >= 0; --p) {
+    std::copy_n(matrix_.column(p, kPanel * p), kBlock, block);
+    if (partner_ != nullptr) partner_->subtract(p, p, block);
+    for (Index r = 0; r < kPanel && kPanel * p + r < points_->size(); ++r)
+      out[static_cast<std::size_t>(kPanel * p + r)] = block[(kPanel + 1) * r];
+  }
 }
 
 Certificate BandRepresentation::certificate(CertificateInputs inputs) const {

@@ -54,4 +54,11 @@ double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
   return 95 * static_cast<double>(n) + (100 + 17 * blocks * blocks) * nodes;
 }
 
+double mixed_nanoseconds(Index n, const MeanWidth& width, double window, double nodes, double bandwidth) {
+  const double blocks = bandwidth / 8 + 1;
+  return band_nanoseconds(n, width) +
+         static_cast<double>(n) * window * (3 + 0.1 * width.width + 0.13 * window) +
+         nodes * (100 + 17 * blocks * blocks);
+}
+
 }  // namespace bandgp

@@ -20,5 +20,8 @@ MeanWidth estimate_width(const Observations& points, double reach);
 
 double band_nanoseconds(Index n, const MeanWidth& width);
 double dual_nanoseconds(Index n, double nodes, Index bandwidth);
+/// Short terms of this width in the band, `window` nodes to a point and `nodes` in all, in a matrix
+/// `bandwidth` wide.
+double mixed_nanoseconds(Index n, const MeanWidth& width, double window, double nodes, double bandwidth);
 
 }  // namespace bandgp

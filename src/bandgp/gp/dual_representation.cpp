@@ -22,7 +22,6 @@ constexpr double kRefineFrom = 1e5;
 /// And from here on variances are sums of squares: φᵀSφ from the entries of S cancels (2 % of a variance of
 /// 1e-11 at ‖M‖ = 1e11), but costs less where it does not.
 constexpr double kForwardFrom = 1e6;
-constexpr double kNegligible = 1e-10;
 /// Test points whose windows are held at a time.
 constexpr Index kTests = 4096;
 
@@ -59,6 +58,8 @@ Cost DualRepresentation::plan(const Kernel& kernel, const Observations& points, 
              .q_bound = q_bound,
              .tolerance = tolerance_};
   design_ = design_grid(demand_);
+  design_.cut =
+      4.0 * design_.vectors - 0.5;  // whole vectors: the windows reach a little farther than they must
   errors_ = errors_of(design_, demand_);
   const auto width = static_cast<double>(round_up(design_.bandwidth, kPanel) + 2 * kPanel);
   const double nodes = std::min(demand_.span / design_.spacing + 8.0 * design_.vectors,
@@ -302,7 +303,11 @@ void DualRepresentation::cut_into_pieces(const GaussianGrid::Windows& windows, I
 
 /// φᵀSφ needs S for all pairs of nodes of a window: more than M's own band, so the inverse on a wider
 /// envelope, of which a window at a time is held.
-void DualRepresentation::start_wide_inverse() {
+void DualRepresentation::start_variances() {
+  if (largest_ > kForwardFrom) {
+    forward_.start(matrix_, largest_);
+    return;
+  }
   const Index wide = std::max(8 * grid_.design().vectors + 2 * kPanel, grid_.design().bandwidth);
   std::vector<Index> first(static_cast<std::size_t>(grid_.nodes()));
   for (const GaussianGrid::Run& run : grid_.runs()) {
@@ -314,40 +319,6 @@ void DualRepresentation::start_wide_inverse() {
   wide_.shape_window(wide_envelope_);
   inversion_.start(matrix_, wide_);
   done_ = envelope_.panels();
-}
-
-/// φᵀM⁻¹φ = ‖L⁻¹φ‖² for up to eight columns at once: a sum of squares, which keeps its digits however small
-/// it is. L⁻¹φ begins with the window and dies away behind it.  Since M ⪰ I, what follows a stretch t of b
-/// entries adds at most ‖M‖‖t‖².
-void DualRepresentation::forward_squares(Index panel, Index end, const double* values, double* out) {
-  const Index nodes = round_up(grid_.nodes(), kPanel),
-              lookback = round_up(envelope_.bandwidth(), kPanel) / kPanel + 1;
-  forward_.reserve(nodes * kPanel);
-  double* columns = forward_.data();
-  const auto clear = [&](Index from, Index to) {
-    for (Index c = 0; c < kPanel; ++c)
-      std::fill(columns + c * nodes + kPanel * from, columns + c * nodes + kPanel * to, 0.0);
-  };
-  const Index before = std::max<Index>(0, envelope_.panel_first()[panel] / kPanel);
-  clear(before, end);
-  for (Index i = kPanel * panel; i < kPanel * end; ++i) {
-    for (Index c = 0; c < kPanel; ++c) columns[c * nodes + i] = values[kPanel * (i - kPanel * panel) + c];
-  }
-  std::fill_n(out, kPanel, 0.0);
-  Index quiet = 0;  // panels since the last one that counted
-  for (Index p = panel; p < envelope_.panels() && quiet < lookback; ++p) {
-    if (p >= end) clear(p, p + 1);
-    solve_lower(matrix_, {p, p + 1}, {columns, kPanel, nodes});
-    bool counts = p < end;
-    for (Index c = 0; c < kPanel; ++c) {
-      double square = 0;
-      for (Index i = kPanel * p; i < kPanel * (p + 1); ++i)
-        square += columns[c * nodes + i] * columns[c * nodes + i];
-      out[c] += square;
-      counts = counts || square * largest_ > kNegligible * out[c];
-    }
-    quiet = counts ? 0 : quiet + 1;
-  }
 }
 
 void DualRepresentation::quadratic_forms(const GaussianGrid::Windows& windows, Index count, double* out) {
@@ -372,7 +343,12 @@ void DualRepresentation::quadratic_forms(const GaussianGrid::Windows& windows, I
         values.data()[kPanel * (at + p) + (i - first)] = piece(i).value[p];
     }
     if (largest_ > kForwardFrom) {
-      forward_squares(panel, end, values.data(), form);
+      forward_.clear(panel, end);
+      for (Index i = kPanel * panel; i < kPanel * end; ++i) {
+        for (Index c = 0; c < kPanel; ++c)
+          forward_.column(c)[i] = values.data()[kPanel * (i - kPanel * panel) + c];
+      }
+      forward_.run(panel, end, form);
     } else {
       if (panel < done_) {
         inversion_.run({panel, done_});
@@ -387,7 +363,7 @@ void DualRepresentation::quadratic_forms(const GaussianGrid::Windows& windows, I
 
 /// diag A⁻¹ = d⁻¹(1 − φᵀSφ/d).
 void DualRepresentation::inverse_diagonal(std::span<double> out) {
-  start_wide_inverse();
+  start_variances();
   const std::span<const double> x(points_->time(), out.size());
   const auto n = static_cast<Index>(out.size());
   for (Index begin = round_down(std::max<Index>(0, n - 1), kTests); begin >= 0; begin -= kTests) {
@@ -405,7 +381,7 @@ void DualRepresentation::inverse_diagonal(std::span<double> out) {
 std::optional<Failure> DualRepresentation::predict(std::span<const double> x, RightHandSides solved,
                                                    double* projection, double* variance) {
   const auto count = static_cast<Index>(x.size());
-  if (variance != nullptr) start_wide_inverse();
+  if (variance != nullptr) start_variances();
   for (Index begin = round_down(std::max<Index>(0, count - 1), kTests); begin >= 0; begin -= kTests) {
     const Index tests = std::min(kTests, count - begin);
     const GaussianGrid::Windows windows =

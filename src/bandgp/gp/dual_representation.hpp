@@ -5,6 +5,7 @@
 // A reduced column is (D^{−½}r, w): its square is the quadratic form, and nothing cancels.
 #pragma once
 #include "bandgp/band/cholesky.hpp"
+#include "bandgp/band/forward_squares.hpp"
 #include "bandgp/band/selected_inverse.hpp"
 #include "bandgp/base/worker.hpp"
 #include "bandgp/basis/gaussian_grid.hpp"
@@ -75,8 +76,7 @@ class DualRepresentation final : public Representation {
   /// Splits windows into pieces; missing[t] ← Σ φ² over the nodes that no data touch.
   void cut_into_pieces(const GaussianGrid::Windows& windows, Index count, std::vector<Piece>& pieces,
                        std::vector<double>& missing) const;
-  void start_wide_inverse();
-  void forward_squares(Index panel, Index end, const double* values, double* out);
+  void start_variances();
   /// out[t] ← φᵀSφ for tests [0, count) of `windows`; pieces must not lie above those of the call before.
   void quadratic_forms(const GaussianGrid::Windows& windows, Index count, double* out);
 
@@ -94,7 +94,7 @@ class DualRepresentation final : public Representation {
   Sums sums_[2];
   AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; one number a point
   double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b
-  AlignedBuffer forward_;
+  ForwardSquares forward_;
   Envelope wide_envelope_;
   PanelBand wide_;
   Index done_ = 0;  // block columns of the wide inverse from here on are there

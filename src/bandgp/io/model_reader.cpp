@@ -178,7 +178,8 @@ FitResult read_fit(const Fields& file) {
   fit.gradient = file.named("gradient", "log_", names);
   fit.nll = file.finite_or("nll", kUnset);
   fit.certificate = read_certificate(file.object("certificate"));
-  fit.method = method_name(parse_method(file.text("method")));
+  fit.method = file.text("method");
+  require(fit.method == "band" || fit.method == "dual" || fit.method == "mixed", "method is not known");
   fit.bandwidth = file.index("bandwidth");
   constexpr Index kWidestDual = 1000;  // of any basis, whatever the series
   require(fit.bandwidth < (fit.method == "band" ? series->size() : kWidestDual), "bandwidth is too wide");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/kernel/tiles.hpp"
 
+#include <algorithm>
+
 #include "bandgp/kernel/tile_tables.hpp"
 #include "bandgp/simd/dispatch.hpp"
 
@@ -22,6 +24,7 @@ const TileKernels& tile_kernels() {
 void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count,
                      double* out) {
   const TileKernels& tiles = tile_kernels();
+  if (kernel.terms.empty()) std::fill_n(out, 8 * count, 0.0);
   bool add = false;
   for (const Term& term : kernel.terms) {
     tiles.fill[term.shape.index()](rows, columns, count, term.variance, 1 / term.lengthscale, add, out);

@@ -348,8 +348,102 @@ void quadratic_form(const Panels& z, Index p0, Index p1, const double* v, double
   for (Index t = 0; t < kPanel; ++t) out[t] = total[t];
 }
 
+void solve_rows(const Panels& l, double* x, Index begin, Index from, Index to, const double* inv_diag) {
+  double* rows[1] = {x};
+  for (Index c0 = from; c0 < to; c0 += kStep) {
+    const Index first = l.first[c0 / kPanel] > begin ? l.first[c0 / kPanel] : begin;
+    factor_step<1>(l, rows, first, first, c0, inv_diag);
+  }
+}
+
+void solve_rows_upper(const Panels& l, double* x, Index from, Index to, Index end, const double* inv_diag) {
+  for (Index c0 = to - kStep; c0 >= from; c0 -= kStep) {
+    double* rows[1] = {x};
+    Tile<1> t = load_tile<1>(rows, c0);
+    // Rows of L below these columns: first the rest of their own panel, then the panels that reach them.
+    const Index own = kPanel * (c0 / kPanel + 1);
+    for (Index m = c0 + kStep; m < end; ++m) {
+      const Index p = m / kPanel;
+      if (m >= own && l.first[p] > c0) break;  // first columns do not decrease
+      const Column xm = Column::load(x + kPanel * m);
+      const double* row = l.data + l.start[p] + kPanel * c0 + m % kPanel;
+      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+        t.at[0][c] = neg_mul_add(xm, Column::all(row[kPanel * c]), t.at[0][c]);
+      }
+    }
+    const double* triangle = l.data + l.start[c0 / kPanel] + kPanel * c0 + c0 % kPanel;
+    BANDGP_UNROLL for (int r = kStep - 1; r >= 0; --r) {
+      t.at[0][r] = t.at[0][r] * Column::all(inv_diag[c0 + r]);
+      BANDGP_UNROLL for (int c = 0; c < r; ++c) {
+        t.at[0][c] = neg_mul_add(t.at[0][r], Column::all(triangle[kPanel * c + r]), t.at[0][c]);
+      }
+    }
+    store_tile<1>(t, rows, c0);
+  }
+}
+
+void add_outer(const double* x, const double* y, Index from, Index to, double* block) {
+  for (Index half = 0; half < kPanel; half += kStep) {
+    Column t[unsigned{kStep}];
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c] = Column::load(block + kPanel * (half + c));
+    for (Index l = from; l < to; ++l) {
+      const Column xl = Column::load(x + kPanel * l);
+      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+        t[c] = mul_add(xl, Column::all(y[kPanel * l + half + c]), t[c]);
+      }
+    }
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c].store(block + kPanel * (half + c));
+  }
+}
+
+void sum_of_outer(const double* const* x, const double* const* y, Index pairs, double* block) {
+  for (Index half = 0; half < kPanel; half += kStep) {
+    // Two sets of accumulators, for even and odd l: eight alone would wait for each other.
+    Column t[unsigned{kStep}], s[unsigned{kStep}];
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c] = s[c] = Column::zero();
+    for (Index pair = 0; pair < pairs; ++pair) {
+      const double *xp = x[pair], *yp = y[pair] + half;
+      for (Index l = 0; l < kPanel; l += 2) {
+        const Column even = Column::load(xp + kPanel * l), odd = Column::load(xp + kPanel * (l + 1));
+        BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+          t[c] = mul_add(even, Column::all(yp[kPanel * l + c]), t[c]);
+          s[c] = mul_add(odd, Column::all(yp[kPanel * (l + 1) + c]), s[c]);
+        }
+      }
+    }
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c)(t[c] + s[c]).store(block + kPanel * (half + c));
+  }
+}
+
+void add_times(const double* x, Index from, Index to, const double* b, double* out) {
+  Column even = Column::load_unaligned(out), odd = Column::zero();
+  for (Index c = from; c < to; c += 2) {
+    even = mul_add(Column::load(x + kPanel * c), Column::all(b[c]), even);
+    odd = mul_add(Column::load(x + kPanel * (c + 1)), Column::all(b[c + 1]), odd);
+  }
+  (even + odd).store_unaligned(out);
+}
+
+void subtract_transposed(const double* x, Index from, Index to, const double* w, double* b) {
+  const Column weight = Column::load_unaligned(w);
+  alignas(64) double product[kBlock], by_row[kBlock];
+  for (Index c0 = from; c0 < to; c0 += kPanel) {
+    BANDGP_UNROLL for (int c = 0; c < kPanel; ++c) {
+      (Column::load(x + kPanel * (c0 + c)) * weight).store(product + kPanel * c);
+    }
+    transpose(product, by_row);
+    Column sum = Column::load(by_row);
+    BANDGP_UNROLL for (int r = 1; r < kPanel; ++r) sum = sum + Column::load(by_row + kPanel * r);
+    (Column::load_unaligned(b + c0) - sum).store_unaligned(b + c0);
+  }
+}
+
+void transpose_block(const double* from, double* to) { transpose(from, to); }
+
 }  // namespace
 
-const simd::PanelKernels panel_kernels = {factor, solve_lower, solve_upper, invert, quadratic_form};
+const simd::PanelKernels panel_kernels = {factor,         solve_lower, solve_upper,         invert,
+                                          quadratic_form, solve_rows,  solve_rows_upper,    add_outer,
+                                          sum_of_outer,   add_times,   subtract_transposed, transpose_block};
 
 }  // namespace bandgp::BANDGP_ISA_NAMESPACE

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long SE terms in a basis, the others in a band, against the dense long double model: every split that a
+// kernel allows, and sums that are all long.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "support/analytic_gradient.hpp"
+#include "support/isa.hpp"
+#include "support/problems.hpp"
+
+namespace {
+
+using namespace bandgp;
+using support::Case;
+using support::Random;
+using support::Real;
+using support::Times;
+using support::u;
+
+struct Split {
+  Case c;
+  unsigned long_terms = 0;
+};
+
+/// Two or three terms, the first one or two of them SE and in the basis.
+Split random_split(Random& random, std::size_t n) {
+  Split s;
+  Case& c = s.c;
+  const double gap = random.log_uniform(0.1, 10);
+  c.time = support::make_times(random, n, static_cast<Times>(random.integer(0, 2)), gap);
+  if (n > 8 && random.chance(0.3)) {
+    for (std::size_t i = n / 2; i < n; ++i) c.time[i] += gap * random.log_uniform(10, 3000);
+  }
+  if (n > 4 && random.chance(0.3)) c.time[3] = c.time[2] = c.time[1];
+  c.value = random.normals(n);
+  const Index longs = random.integer(1, 2), shorts = random.integer(longs == 2 ? 0 : 1, 2);
+  for (Index t = 0; t < longs; ++t) {
+    s.long_terms |= 1U << c.model.kernel.terms.size();
+    c.model.kernel.terms.push_back({Se{}, random.log_uniform(0.1, 10), gap * random.log_uniform(2, 300)});
+  }
+  for (Index t = 0; t < shorts; ++t) {
+    c.model.kernel.terms.push_back(
+        {random.pick(support::all_shapes()), random.log_uniform(0.1, 10), gap * random.log_uniform(0.3, 5)});
+  }
+  c.model.noise = random.log_uniform(1e-3, 1);
+  if (random.chance(0.4)) {
+    for (std::size_t i = 0; i < n; ++i) c.variance.push_back(random.log_uniform(1e-3, 1));
+  }
+  c.model.mean = static_cast<Mean>(random.integer(0, n > 5 ? 2 : 1));
+  return s;
+}
+
+std::unique_ptr<MixedRepresentation> make_mixed(const Split& s, double tolerance) {
+  auto mixed = std::make_unique<MixedRepresentation>(tolerance, 1e10);
+  mixed->set_long_terms(s.long_terms);
+  return mixed;
+}
+
+TEST(Mixed, everything_equals_the_dense_model_for_every_split) {
+  Random random(21);
+  Real used_nll = 0, used_gradient = 0, used_mean = 0, used_variance = 0;
+  int compared = 0;
+  for (int trial = 0; trial < (support::kSanitized ? 30 : 250); ++trial) {
+    const std::size_t n = trial % 25 == 24 ? 150 : static_cast<std::size_t>(random.integer(1, 50));
+    const Split s = random_split(random, n);
+    const Case& c = s.c;
+    const dense::Problem problem = support::exact_problem(c);
+    const Real condition = support::condition(dense::covariance(problem));
+    const auto solved = dense::solve_gls(problem);
+    if (!solved || condition > 1e11L) continue;
+    SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c << ", long " << s.long_terms);
+    const Real nll = *dense::nll(problem);
+    const dense::Vector gradient = support::analytic_gradient(problem, *solved);
+    const auto series = std::make_shared<const Series>(support::make_series(c));
+    std::vector<double> times;
+    const auto [low, high] = std::ranges::minmax(c.time);
+    for (int i = 0; i < 10; ++i) times.push_back(random.uniform(low, high));
+    for (const double far : {0.01, 0.3, 3.0, 1e4}) times.push_back(high + far * (high - low + 1));
+    times.push_back(random.pick(c.time));
+    const dense::Prediction expected = *dense::predict(problem, dense::Vector(times.begin(), times.end()));
+    const auto loo =
+        n > 5 && n <= 50 && std::ranges::count(c.time, c.time[1]) == 1 ? dense::loo(problem) : std::nullopt;
+    const Real prior = dense::kernel(problem, 0);
+    const Real spread = std::sqrt(prior * (static_cast<Real>(n) + solved->quadratic));
+    support::for_each_isa([&] {
+      ++compared;
+      Evaluator evaluator(*series, c.model.mean, make_mixed(s, 1e-12));
+      Likelihood likelihood;
+      ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series->units), true, likelihood));
+      const Real backward = u * condition * (static_cast<Real>(n) + solved->quadratic);
+      const Real allowed = std::max(1e-10L * std::max<Real>(1, std::abs(nll)), backward);
+      const double got = nll_to_user(likelihood.nll, *series);
+      EXPECT_CLOSE(got, nll, allowed);
+      used_nll = std::max(used_nll, std::abs(got - nll) / allowed);
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        const Real slack = std::max(1e-8L * std::max<Real>(1, std::abs(gradient[i])), 4 * backward);
+        EXPECT_CLOSE(likelihood.gradient[i], gradient[i], slack) << "parameter " << i;
+        used_gradient = std::max(used_gradient, std::abs(likelihood.gradient[i] - gradient[i]) / slack);
+      }
+      Posterior posterior(series, c.model, make_mixed(s, 1e-12));
+      const Prediction result = posterior.predict(times);
+      const std::vector<double> covariance = posterior.covariance(times);
+      for (std::size_t t = 0; t < times.size(); ++t) {
+        SCOPED_TRACE(testing::Message() << "at " << times[t]);
+        const Real mean_slack = std::max(1e-8L * (std::abs(expected.mean[t]) + std::sqrt(prior)),
+                                         4 * u * (condition * spread + 8 * std::abs(expected.mean[t])));
+        const Real size = std::max(prior, std::abs(expected.variance[t]));
+        const Real slack = std::max(1e-8L, 16 * u * condition) * size;
+        EXPECT_CLOSE(result.mean[t], expected.mean[t], mean_slack);
+        EXPECT_CLOSE(result.variance[t], expected.variance[t], slack);
+        used_mean = std::max(used_mean, std::abs(result.mean[t] - expected.mean[t]) / mean_slack);
+        used_variance = std::max(used_variance, std::abs(result.variance[t] - expected.variance[t]) / slack);
+        for (std::size_t q = 0; q < times.size(); ++q) {
+          const Real pair =
+              std::max(1e-8L, 16 * u * condition) * std::max(size, std::abs(expected.variance[q]));
+          EXPECT_CLOSE(covariance[t * times.size() + q], expected.covariance(t, q), pair);
+        }
+      }
+      if (!loo) return;
+      const LeaveOneOut out = posterior.leave_one_out();
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<std::size_t>(series->row[i]);
+        const Real slack = std::max(1e-8L, 64 * u * condition) * std::max(prior, loo->variance[row]);
+        EXPECT_CLOSE(out.variance[i], loo->variance[row], slack);
+        EXPECT_CLOSE(out.mean[i], loo->mean[row],
+                     std::max(1e-8L * (std::abs(loo->mean[row]) + std::sqrt(prior)),
+                              16 * u * condition *
+                                  (spread + std::abs(loo->mean[row]) + std::sqrt(loo->variance[row]))));
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+  std::cout << compared << " compared; used of the allowance: loss " << static_cast<double>(used_nll)
+            << ", gradient " << static_cast<double>(used_gradient) << ", mean "
+            << static_cast<double>(used_mean) << ", variance " << static_cast<double>(used_variance) << '\n';
+}
+
+TEST(Mixed, no_bound_is_ever_broken_by_the_dense_truth) {
+  Random random(22);
+  double largest = 0;
+  int held = 0, within = 0;
+  const int problems = support::kSanitized ? 200 : 3000;
+  for (int trial = 0; trial < problems; ++trial) {
+    const Split s = random_split(random, static_cast<std::size_t>(random.integer(2, 30)));
+    const Case& c = s.c;
+    const double tolerance = random.log_uniform(1e-4, 100);
+    const dense::Problem problem = support::exact_problem(c);
+    const auto solved = dense::solve_gls(problem);
+    const Real condition = support::condition(dense::covariance(problem));
+    if (!solved || condition > 1e10L) continue;
+    SCOPED_TRACE(testing::Message() << "problem " << trial << ": " << c << ", tolerance " << tolerance);
+    const auto series = std::make_shared<const Series>(support::make_series(c));
+    Posterior posterior(series, c.model, make_mixed(s, tolerance));
+    const Certificate& certificate = posterior.likelihood().certificate;
+    if (!certificate.holds()) continue;
+    ++held;
+    within += certificate.nll_error.value() <= tolerance ? 1 : 0;
+    const Real n = static_cast<Real>(c.size()),
+               rounding = 16 * u * condition * (n + solved->quadratic) + 1e-10L;
+    const Real error = std::abs(posterior.likelihood().nll - *dense::nll(problem));
+    EXPECT_LE(error, certificate.nll_error.value() + rounding);
+    largest = std::max(largest, static_cast<double>(error / certificate.nll_error.value()));
+    std::vector<double> times;
+    const auto [low, high] = std::ranges::minmax(c.time);
+    for (int i = 0; i < 5; ++i) times.push_back(random.uniform(low, high));
+    const dense::Prediction truth = *dense::predict(problem, dense::Vector(times.begin(), times.end()));
+    const Prediction result = posterior.predict(times);
+    const double unit = series->units.value_unit;
+    const Real prior = dense::kernel(problem, 0), scale = std::sqrt(prior * (n + solved->quadratic));
+    for (std::size_t t = 0; t < times.size(); ++t) {
+      EXPECT_LE(
+          std::abs(result.mean[t] - truth.mean[t]),
+          certificate.mean_error.value() * unit + 16 * u * condition * (scale + std::abs(truth.mean[t])));
+      EXPECT_LE(std::abs(result.variance[t] - truth.variance[t]),
+                certificate.variance_error.value() * unit * unit +
+                    64 * u * condition * std::max(prior, truth.variance[t]));
+    }
+    if (HasFailure()) return;
+  }
+  std::cout << held << " certified, " << within << " within their tolerance; NLL true error / bound at most "
+            << largest << '\n';
+  EXPECT_GT(held, problems * 8 / 10);
+  EXPECT_EQ(within, held);
+}
+
+TEST(Mixed, auto_puts_each_term_where_it_is_cheaper_and_agrees_with_the_band) {
+  Random random(23);
+  const std::size_t n = support::kSanitized ? 2000 : 20000;
+  Case c;
+  c.time = support::make_times(random, n, Times::irregular, 1);
+  for (const double t : c.time) c.value.push_back(std::sin(t / 30) + std::sin(t / 2) + 0.3 * random.normal());
+  c.model = {"1*matern12(lengthscale=1.5) + 2*se(lengthscale=40)", 0.1, Mean::constant};
+  const Series series = support::make_series(c);
+  const EvaluationResult mixed = evaluate(series, c.model, {.tolerance = 1e-7});
+  const EvaluationResult band = evaluate(series, c.model, {.method = Method::band, .tolerance = 1e-7});
+  ASSERT_FALSE(mixed.failure || band.failure);
+  EXPECT_EQ(mixed.likelihood.method, "mixed");
+  EXPECT_CLOSE(mixed.likelihood.nll, band.likelihood.nll, 2e-7 + 1e-12 * std::abs(band.likelihood.nll));
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_CLOSE(mixed.likelihood.gradient[i], band.likelihood.gradient[i],
+                 1e-8 * (std::abs(band.likelihood.gradient[i]) + 1000));
+  }
+}
+
+}  // namespace
