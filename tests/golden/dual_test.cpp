@@ -221,4 +221,40 @@ TEST(Dual, equals_the_band_on_a_hundred_thousand_points) {
   }
 }
 
+TEST(Dual, drawn_curves_have_the_posterior_mean_and_covariance_and_stay_what_they_are) {
+  Random random(5);
+  Case c;
+  c.time = support::make_times(random, 40, Times::irregular, 1);
+  for (std::size_t i = 20; i < 40; ++i) c.time[i] += 200;  // nodes are missing in the gap
+  for (const double t : c.time) c.value.push_back(5 + 0.02 * t + std::sin(t / 4) + 0.3 * random.normal());
+  c.model = {"1*se(lengthscale=6)", 0.1, Mean::linear};
+  c.cut = dual_cut(1e-8);
+  Posterior posterior = support::make_posterior(c);
+  const std::vector<double> times = {c.time[3], 25.3, 21.0, 120.0, 121.5, 230.0, 300.0, -40.0};
+  const std::vector<double> mean = posterior.predict(times).mean, covariance = posterior.covariance(times);
+  const Index draws = 4000;
+  const std::vector<PosteriorFunction> curves = posterior.functions(draws, 7);
+  std::vector<double> sum(times.size()), product(times.size() * times.size());
+  for (const PosteriorFunction& f : curves) {
+    const std::vector<double> values = f(times);
+    for (std::size_t s = 0; s < times.size(); ++s) {
+      sum[s] += values[s] - mean[s];
+      for (std::size_t t = 0; t < times.size(); ++t)
+        product[s * times.size() + t] += (values[s] - mean[s]) * (values[t] - mean[t]);
+    }
+    EXPECT_EQ(f(std::vector<double>{times[4]})[0], values[4]);  // alone or among others
+  }
+  for (std::size_t s = 0; s < times.size(); ++s) {
+    const double deviation = std::sqrt(covariance[s * times.size() + s]);
+    EXPECT_CLOSE(sum[s] / draws, 0, 4.5 * deviation / std::sqrt(draws)) << times[s];
+    for (std::size_t t = 0; t < times.size(); ++t) {
+      const double other = std::sqrt(covariance[t * times.size() + t]);
+      EXPECT_CLOSE(product[s * times.size() + t] / draws, covariance[s * times.size() + t],
+                   4.5 * std::sqrt(2.0 / draws) * deviation * other);
+    }
+  }
+  EXPECT_EQ(posterior.functions(2, 7)[1](times), curves[1](times));
+  EXPECT_NE(posterior.functions(2, 8)[1](times), curves[1](times));
+}
+
 }  // namespace

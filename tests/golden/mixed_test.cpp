@@ -203,4 +203,50 @@ TEST(Mixed, auto_puts_each_term_where_it_is_cheaper_and_agrees_with_the_band) {
   }
 }
 
+/// Each term by itself against the dense formulas: mean kₜᵀα, variance kₜ(0) − kₜᵀA⁻¹kₜ + what the mean adds.
+TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
+  Random random(24);
+  for (int trial = 0; trial < 20; ++trial) {
+    Split s = random_split(random, 30);
+    Case& c = s.c;
+    const dense::Problem problem = support::exact_problem(c);
+    const auto solved = dense::solve_gls(problem);
+    const Real condition = support::condition(dense::covariance(problem));
+    if (!solved || condition > 1e9L) continue;
+    SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c);
+    const auto series = std::make_shared<const Series>(support::make_series(c));
+    const auto [low, high] = std::ranges::minmax(c.time);
+    std::vector<double> times;
+    for (int i = 0; i < 8; ++i) times.push_back(random.uniform(low - 1, high + 1));
+    const Cut band{.method = Method::band, .tolerance = 1e-12};
+    Posterior mixed(series, c.model, make_mixed(s, 1e-12)),
+        banded(series, c.model, std::make_unique<AutoRepresentation>(band, 1e10));
+    const std::vector<Component> a = mixed.components(times), b = banded.components(times);
+    ASSERT_EQ(a.size(), problem.terms.size());
+    for (std::size_t term = 0; term < problem.terms.size(); ++term) {
+      dense::Problem alone = problem;
+      alone.terms = {problem.terms[term]};
+      dense::Matrix cross(times.size(), c.size()), prior(times.size(), times.size());
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        for (std::size_t k = 0; k < c.size(); ++k)
+          cross(i, k) = dense::kernel(alone, times[i] - problem.x[k]);
+        for (std::size_t k = 0; k < times.size(); ++k)
+          prior(i, k) = dense::kernel(alone, times[i] - static_cast<Real>(times[k]));
+      }
+      const dense::Prediction expected = dense::krige(
+          *solved, cross, prior, dense::Matrix(times.size(), static_cast<std::size_t>(problem.mean)));
+      const Real scale = std::sqrt(dense::kernel(problem, 0) * (30 + solved->quadratic));
+      for (std::size_t t = 0; t < times.size(); ++t) {
+        const Real slack = 1e-8L * scale + 16 * u * condition * scale;
+        EXPECT_CLOSE(a[term].mean[t], expected.mean[t], slack);
+        EXPECT_CLOSE(b[term].mean[t], expected.mean[t], slack);
+        const Real size =
+            std::max(1e-8L, 64 * u * condition) * std::max(dense::kernel(problem, 0), expected.variance[t]);
+        EXPECT_CLOSE(a[term].variance[t], expected.variance[t], size);
+        EXPECT_CLOSE(b[term].variance[t], expected.variance[t], size);
+      }
+    }
+  }
+}
+
 }  // namespace

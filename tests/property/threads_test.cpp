@@ -63,4 +63,17 @@ TEST(Threads, leave_training_and_prediction_the_same_bit_for_bit) {
 }
 
 }  // namespace
+TEST(Threads, leave_the_dual_and_sums_the_same_bit_for_bit) {
+  const Series series = irregular(5000, 6);
+  for (const char* kernel : {"1*se(lengthscale=60)", "1*se(lengthscale=80) + 0.5*matern12(lengthscale=2)",
+                             "1*se(lengthscale=80) + 0.5*se(lengthscale=2)"}) {
+    const Model model{kernel, 0.1, Mean::linear};
+    const EvaluationResult one = evaluate(series, model, {}, 0, 1), two = evaluate(series, model, {}, 0, 2);
+    ASSERT_FALSE(one.failure || two.failure);
+    EXPECT_NE(one.likelihood.method, "band") << kernel;
+    EXPECT_EQ(one.likelihood.nll, two.likelihood.nll);
+    EXPECT_EQ(one.likelihood.gradient, two.likelihood.gradient);
+  }
+}
+
 }  // namespace bandgp

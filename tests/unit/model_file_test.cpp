@@ -14,6 +14,7 @@
 
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
+#include "support/random.hpp"
 
 namespace {
 
@@ -321,6 +322,75 @@ TEST(ModelFile, is_saved_whole_or_not_at_all) {
   EXPECT_THROW(load_model(folder), std::invalid_argument);
   EXPECT_THROW(load_model("/dev/zero"), std::invalid_argument);
   fs::remove_all(folder);
+}
+
+/// 12000 points under a long length-scale: the dual form is smaller than the data, and the file holds it
+/// alone.
+FitResult long_fit() {
+  support::Random random(9);
+  std::vector<double> time, value;
+  for (int i = 0; i < 12000; ++i) {
+    time.push_back(1e6 + i + (i > 6000 ? 5000 : 0) + 0.3 * std::sin(7.0 * i));
+    value.push_back(40 + std::sin(i / 300.0) + 0.1 * random.normal());
+  }
+  FitOptions options;
+  options.standard_errors = false;
+  return fit(std::make_shared<const Series>(make_series(time, value)), options);
+}
+
+TEST(ModelFile, a_dual_form_predicts_without_the_data_bit_by_bit) {
+  const FitResult fit = long_fit();
+  ASSERT_EQ(fit.method, "dual");
+  const std::string text = to_model_text(fit);
+  EXPECT_LT(text.size(), 12000U * 8 * 2);  // less than times and values alone
+  const FitResult loaded = from_model_text(text, "model");
+  ASSERT_TRUE(loaded.dual);
+  EXPECT_EQ(loaded.series->size(), 0);
+  std::vector<double> times;
+  for (double t = 1e6 - 500; t < 1e6 + 9000; t += 37.7) times.push_back(t);
+  Posterior before = fit.posterior(), after = loaded.posterior();
+  const Prediction a = before.predict(times), b = after.predict(times);
+  EXPECT_EQ(a.mean, b.mean);
+  EXPECT_EQ(a.variance, b.variance);
+  EXPECT_EQ(before.covariance(times), after.covariance(times));
+  EXPECT_EQ(before.functions(2, 3)[1](times), after.functions(2, 3)[1](times));
+  EXPECT_THROW((void)after.leave_one_out(), std::invalid_argument);
+  EXPECT_EQ(to_model_text(loaded), text);
+}
+
+TEST(ModelFile, a_dual_form_that_does_not_fit_together_is_refused) {
+  const std::string text = to_model_text(long_fit());
+  const DualState dual = *from_model_text(text, "model").dual;
+  const auto changed = [&](const char* pointer, const Json& value) {
+    Json json = Json::parse(text);
+    json.erase("checksum");
+    json[Json::json_pointer(pointer)] = value;
+    return error_of(with_checksum(json.dump(1)));
+  };
+  const auto shorter = [](std::vector<double> values) {
+    values.pop_back();
+    return to_base64(values);
+  };
+  const std::vector<std::tuple<const char*, Json, std::string>> cases = {
+      {"/dual", nullptr, "neither data nor a dual form"},
+      {"/dual/spacing", 0, "dual.spacing"},
+      {"/dual/spacing", -1, "dual.spacing"},
+      {"/dual/vectors", 0, "dual.vectors"},
+      {"/dual/vectors", 13, "dual.vectors"},
+      {"/dual/bandwidth", 100000, "dual.bandwidth"},
+      {"/dual/g", 1e-320, "dual.g"},
+      {"/dual/beta", {1}, "dual.beta"},
+      {"/dual/factor", shorter(dual.factor), "dual.factor"},
+      {"/dual/weights", shorter(dual.weights), "dual.weights"},
+      {"/dual/inverse_diagonal", shorter(dual.inverse_diagonal), "dual.runs"},
+      {"/dual/runs", to_base64(std::vector<double>{0, 1e18}), "dual.runs"},
+      {"/dual/runs", to_base64(std::vector<double>{5, 1}), "dual.runs"},
+      {"/dual/runs", to_base64(std::vector<double>{0, 1.5}), "dual.runs"},
+      {"/kernel", "1*matern12(lengthscale=100)", "one se term"},
+  };
+  for (const auto& [pointer, value, says] : cases)
+    EXPECT_NE(changed(pointer, value).find(says), std::string::npos)
+        << pointer << ": " << changed(pointer, value);
 }
 
 }  // namespace

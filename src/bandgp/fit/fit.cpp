@@ -369,6 +369,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
 }
 
 Posterior FitResult::posterior(Index threads) const {
+  if (dual) return Posterior(series, model, *dual);
   return Posterior(series, model,
                    std::make_unique<AutoRepresentation>(to_internal(cut, series->units), 0, threads));
 }

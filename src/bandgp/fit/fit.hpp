@@ -81,6 +81,8 @@ struct FitResult {
   std::vector<TraceEntry> trace;
   Cut cut;  // what a posterior uses to reproduce the fit (reach in the user's units)
   std::shared_ptr<const Series> series;
+  std::shared_ptr<const DualState>
+      dual;  // read from a file without the data (series has no points then): predicts
 
   bool certified() const { return certificate.holds(); }
   /// The posterior at the fitted parameters (built anew at every call).

@@ -35,11 +35,13 @@ class AutoRepresentation final : public Representation {
   Index bandwidth() const override { return current_->bandwidth(); }
   double reach() const override { return current_->reach(); }
   double condition() override { return current_->condition(); }
-  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                 double* variance) override {
-    return current_->predict(x, solved, projection, variance);
+  std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
+                                 double* projection, double* variance) override {
+    return current_->predict(x, terms, solved, projection, variance);
   }
   void covariance(std::span<const double> x, double* out) override { current_->covariance(x, out); }
+  /// The dual in use, or null.
+  DualRepresentation* dual() { return current_ == &dual_ ? &dual_ : nullptr; }
 
  private:
   /// The terms (a bit each) that are cheaper in a basis.

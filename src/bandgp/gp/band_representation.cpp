@@ -275,7 +275,7 @@ void BandRepresentation::fill_cross(std::span<const double> x, const Group& grou
   for (Index t = 0; t < kPanel; ++t)
     tests[t] = x[static_cast<std::size_t>(std::min(group.begin + t, group.end - 1))];
   const Index i0 = kPanel * group.first, i1 = kPanel * group.last;
-  fill_covariance(*kernel_, tests, points_->time() + i0, i1 - i0, cross);
+  fill_covariance(cross_kernel_, tests, points_->time() + i0, i1 - i0, cross);
   for (Index i = points_->size(); i < i1; ++i) std::fill_n(cross + kPanel * (i - i0), kPanel, 0.0);
 }
 
@@ -292,11 +292,13 @@ void BandRepresentation::project(const Group& group, const double* cross, RightH
   }
 }
 
-std::optional<Failure> BandRepresentation::predict(std::span<const double> x, RightHandSides solved,
-                                                   double* projection, double* variance) {
+std::optional<Failure> BandRepresentation::predict(std::span<const double> x, unsigned terms,
+                                                   RightHandSides solved, double* projection,
+                                                   double* variance) {
   const auto count = static_cast<Index>(x.size());
   std::fill_n(projection, solved.columns * count, 0.0);
-  if (variance != nullptr) std::fill_n(variance, count, kernel_->variance());
+  cross_kernel_ = kernel_->subset(terms);
+  if (variance != nullptr) std::fill_n(variance, count, cross_kernel_.variance());
   const std::vector<Group> groups = group(x);
   if (variance != nullptr && !groups.empty()) {
     if (auto failure = start_wide_inverse(groups)) return failure;

@@ -52,8 +52,8 @@ class BandRepresentation final : public Representation {
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return reach_; }
   double condition() override;
-  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                 double* variance) override;
+  std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
+                                 double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
 
   // For a representation that this one is the banded part of.
@@ -107,6 +107,7 @@ class BandRepresentation final : public Representation {
   // Prediction: entries of K*f beyond this distance are left out; ε bounds ‖D^{−½}e‖₂ of them.
   double prediction_reach_ = 0;
   UpperBound left_out_;
+  Kernel cross_kernel_;  // the terms that are being predicted
   Envelope wide_envelope_;
   PanelBand wide_;
 };

@@ -378,9 +378,15 @@ void DualRepresentation::inverse_diagonal(std::span<double> out) {
 }
 
 /// mean φ*ᵀw, variance φ*ᵀSφ* (nodes that no data touch have S = I).
-std::optional<Failure> DualRepresentation::predict(std::span<const double> x, RightHandSides solved,
-                                                   double* projection, double* variance) {
+std::optional<Failure> DualRepresentation::predict(std::span<const double> x, unsigned terms,
+                                                   RightHandSides solved, double* projection,
+                                                   double* variance) {
   const auto count = static_cast<Index>(x.size());
+  if ((terms & 1U) == 0) {
+    std::fill_n(projection, count * solved.columns, 0.0);
+    if (variance != nullptr) std::fill_n(variance, count, 0.0);
+    return std::nullopt;
+  }
   if (variance != nullptr) start_variances();
   for (Index begin = round_down(std::max<Index>(0, count - 1), kTests); begin >= 0; begin -= kTests) {
     const Index tests = std::min(kTests, count - begin);
@@ -442,6 +448,54 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
       out[piece.test * count + t] += sum;
     }
   }
+}
+
+DualState DualRepresentation::state(RightHandSides solved) {
+  DualState state;
+  state.design = grid_.design();
+  state.runs.assign(grid_.runs().begin(), grid_.runs().end());
+  const Index m = grid_.nodes(), b = envelope_.bandwidth();
+  state.factor.assign(static_cast<std::size_t>(m * (b + 1)), 0.0);
+  for (Index j = 0; j < m; ++j) {
+    for (Index l = envelope_.first(j); l <= j; ++l)
+      state.factor[static_cast<std::size_t>(j * (b + 1) + l - j + b)] = matrix_(j, l);
+  }
+  state.inverse_diagonal.assign(matrix_.inverse_diagonal(), matrix_.inverse_diagonal() + m);
+  for (Index c = 0; c < solved.columns; ++c) {
+    const double* w = solved.data + c * solved.stride + behind();
+    state.weights.insert(state.weights.end(), w, w + m);
+  }
+  state.largest = largest_;
+  return state;
+}
+
+void DualRepresentation::restore(const DualState& state) {
+  points_ = nullptr;
+  grid_.restore(state.design, state.runs);
+  envelope_.keep(grid_.first_coupled());
+  matrix_.shape(envelope_);
+  std::fill_n(matrix_.column(0, 0), envelope_.doubles(), 0.0);
+  std::fill_n(matrix_.inverse_diagonal(), envelope_.padded_size(), 1.0);
+  const Index m = grid_.nodes(), b = envelope_.bandwidth();
+  for (Index j = 0; j < envelope_.padded_size(); ++j) {
+    if (j >= m) {
+      matrix_(j, j) = 1;
+      continue;
+    }
+    for (Index l = envelope_.first(j); l <= j; ++l)
+      matrix_(j, l) = state.factor[static_cast<std::size_t>(j * (b + 1) + l - j + b)];
+    matrix_.inverse_diagonal()[j] = state.inverse_diagonal[static_cast<std::size_t>(j)];
+  }
+  largest_ = state.largest;
+}
+
+std::vector<double> DualRepresentation::spread_noise(std::span<const double> noise) {
+  AlignedBuffer column;
+  column.reserve(envelope_.padded_size());
+  std::fill_n(column.data(), envelope_.padded_size(), 0.0);
+  std::ranges::copy(noise, column.data());
+  solve_upper(matrix_, matrix_.all(), {column.data(), 1, 0});
+  return {column.data(), column.data() + grid_.nodes()};
 }
 
 }  // namespace bandgp

@@ -9,6 +9,7 @@
 #include "bandgp/band/selected_inverse.hpp"
 #include "bandgp/base/worker.hpp"
 #include "bandgp/basis/gaussian_grid.hpp"
+#include "bandgp/gp/dual_state.hpp"
 #include "bandgp/gp/representation.hpp"
 
 namespace bandgp {
@@ -37,9 +38,16 @@ class DualRepresentation final : public Representation {
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return 0; }
   double condition() override;
-  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                 double* variance) override;
+  std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
+                                 double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
+
+  /// What prediction needs, of solved columns; and a representation that can predict (and nothing else) from
+  /// it.
+  DualState state(RightHandSides solved);
+  void restore(const DualState& state);
+  /// L⁻ᵀε: from independent standard normals to draws of the weights around their mean.
+  std::vector<double> spread_noise(std::span<const double> noise);
 
   /// Whether the basis that was chosen keeps the tolerance, in exact arithmetic and in double: M's entries go
   /// up to ‖D^{−½}Φ‖², and beyond 1e13 rounding in M is no longer small beside its smallest eigenvalue, 1.
@@ -52,7 +60,7 @@ class DualRepresentation final : public Representation {
   /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
   Cost plan(const Kernel& kernel, const Observations& points, double q_bound);
   /// Where w begins in a reduced column.
-  Index behind() const { return points_->padded_size(); }
+  Index behind() const { return points_ == nullptr ? 0 : points_->padded_size(); }
   /// The two parts that the points are summed in, whatever the number of threads.
   PointRange part(int which) const;
   /// What one part adds up: ΦᵀD⁻¹b of every column and the half-step sums.

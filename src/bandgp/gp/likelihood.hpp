@@ -48,6 +48,8 @@ class Evaluator {
   const Observations& observations() const { return observations_; }
   Mean mean() const { return mean_; }
   /// Column c of H at internal time x: 1, (x − middle)/half span.
+  double middle() const { return middle_; }
+  double half_span() const { return half_span_; }
   double basis(Index c, double x) const { return c == 0 ? 1.0 : (x - middle_) / half_span_; }
 
   /// Coefficients of that basis as the user knows them: the mean at time 0, then its slope.

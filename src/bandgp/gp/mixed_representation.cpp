@@ -540,7 +540,7 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
     stretch.begin = std::min(stretch.begin, q);
     stretch.end = std::max(stretch.end, q + 1);
   };
-  const bool has_short = !short_kernel_.terms.empty() && low < high;
+  const bool has_short = !cross_kernel_.terms.empty() && low < high;
   for (Index p = low / kPanel; has_short && p < high / kPanel; ++p) {
     if (active(p).first < active(p).last) touch(active(p).first), touch(active(p).last - 1);
   }
@@ -551,6 +551,7 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
   std::vector<Node> nodes;
   for (Index t = 0; t < kPanel; ++t) missing[t] = 0;
   for (std::size_t l = 0; l < long_.size(); ++l) {
+    if ((predicted_ >> long_[l].index & 1U) == 0) continue;
     const auto runs = long_[l].grid.runs();
     const Index wide = 8 * long_[l].design.vectors;
     for (Index t = 0; t < count; ++t) {
@@ -580,7 +581,7 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
   for (Index t = 0; t < kPanel; ++t) tests[t] = at(std::min(t, count - 1));
   AlignedBuffer cross;
   cross.reserve(kPanel * (high - low));
-  fill_covariance(short_kernel_, tests, time + low, high - low, cross.data());
+  fill_covariance(cross_kernel_, tests, time + low, high - low, cross.data());
   for (Index i = low; i < high; ++i) {
     for (Index t = 0; t < kPanel; ++t) {
       if (i >= n || std::abs(tests[t] - time[i]) > reach) cross.data()[kPanel * (i - low) + t] = 0;
@@ -601,13 +602,19 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
 }
 
 /// mean φ*ᵀw + κᵀα, variance (φ* − Yᵀκ)ᵀS(φ* − Yᵀκ) + k_short(0) − κᵀB⁻¹κ.
-std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, RightHandSides solved,
-                                                    double* projection, double* variance) {
+std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, unsigned terms,
+                                                    RightHandSides solved, double* projection,
+                                                    double* variance) {
   const auto count = static_cast<Index>(x.size());
-  if (auto failure = band_.predict(x, solved, projection, variance)) return failure;
+  unsigned short_terms = 0;
+  for (std::size_t t = 0; t < short_index_.size(); ++t) short_terms |= (terms >> short_index_[t] & 1U) << t;
+  predicted_ = terms;
+  cross_kernel_ = short_kernel_.subset(short_terms);
+  if (auto failure = band_.predict(x, short_terms, solved, projection, variance)) return failure;
   if (count == 0) return std::nullopt;
   const std::vector<GaussianGrid::Windows> windows = windows_at(x);
   for (std::size_t l = 0; l < long_.size(); ++l) {
+    if ((predicted_ >> long_[l].index & 1U) == 0) continue;
     const auto runs = long_[l].grid.runs();
     const Index wide = 8 * long_[l].design.vectors;
     for (Index t = 0; t < count; ++t) {
@@ -644,6 +651,8 @@ std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, R
 void MixedRepresentation::covariance(std::span<const double> x, double* out) {
   const auto count = static_cast<Index>(x.size());
   if (count == 0) return;
+  predicted_ = kAllTerms;
+  cross_kernel_ = short_kernel_;
   band_.covariance(x, out);
   whiten_back();
   forward_.start(matrix_, largest_);

@@ -36,8 +36,8 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Index bandwidth() const override { return std::max(band_.bandwidth(), envelope_.bandwidth()); }
   double reach() const override { return 0; }
   double condition() override;
-  std::optional<Failure> predict(std::span<const double> x, RightHandSides solved, double* projection,
-                                 double* variance) override;
+  std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
+                                 double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
   bool reaches_tolerance() const { return reached_; }
 
@@ -129,6 +129,9 @@ class MixedRepresentation final : public Representation, private BandPartner {
   std::vector<double> slope_sums_;
   std::vector<double> band_gradient_;
   ForwardSquares forward_;
+  // The terms that are being predicted, and those of them that are in the band.
+  unsigned predicted_ = kAllTerms;
+  Kernel cross_kernel_;
 };
 
 }  // namespace bandgp

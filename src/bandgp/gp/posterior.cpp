@@ -23,6 +23,11 @@ void require_success(const std::optional<Failure>& failure) {
   throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
 }
 
+/// uᵀCu for a 2×2 matrix, row-major.
+double quadratic(const std::array<double, 4>& c, const double* u) {
+  return u[0] * (c[0] * u[0] + c[1] * u[1]) + u[1] * (c[2] * u[0] + c[3] * u[1]);
+}
+
 /// Test times in the internal unit and in increasing order, with the way back.
 struct SortedTimes {
   std::vector<double> x;
@@ -46,30 +51,68 @@ struct SortedTimes {
 
 Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
                      std::unique_ptr<Representation> representation)
-    : series_(std::move(series)), model_(model), evaluator_(*series_, model.mean, std::move(representation)) {
+    : series_(std::move(series)),
+      model_(model),
+      evaluator_(std::make_unique<Evaluator>(*series_, model.mean, std::move(representation))),
+      middle_(evaluator_->middle()),
+      half_span_(evaluator_->half_span()) {
   require_valid(model, *series_);
   factor();
 }
 
+Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model, const DualState& state)
+    : series_(std::move(series)),
+      model_(model),
+      factored_(true),
+      restored_(std::make_unique<DualRepresentation>(1.0, 0.0)),
+      stride_(round_up(state.nodes(), 8)),
+      profiled_(state.profiled),
+      middle_(state.middle),
+      half_span_(state.half_span) {
+  restored_->restore(state);
+  const Index columns = 1 + profiled_.count;
+  weights_.reserve(stride_ * columns);
+  std::fill_n(weights_.data(), stride_ * columns, 0.0);
+  for (Index c = 0; c < columns; ++c)
+    std::copy_n(state.weights.data() + c * state.nodes(), state.nodes(), weights_.data() + c * stride_);
+  likelihood_.method = "dual";
+}
+
+std::optional<DualState> Posterior::dual_state() {
+  factor();
+  auto* either = evaluator_ ? dynamic_cast<AutoRepresentation*>(&evaluator_->representation()) : nullptr;
+  if (either == nullptr || either->dual() == nullptr) return std::nullopt;
+  DualState state = either->dual()->state(columns());
+  state.profiled = profiled();
+  state.middle = middle_;
+  state.half_span = half_span_;
+  return state;
+}
+
 void Posterior::factor() {
   if (factored_) return;
-  require_success(evaluator_.evaluate(to_internal(model_, series_->units), false, likelihood_));
+  require_success(evaluator_->evaluate(to_internal(model_, series_->units), false, likelihood_));
   likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
-  evaluator_.representation().finish(evaluator_.columns());
+  evaluator_->representation().finish(evaluator_->columns());
   factored_ = true;
+}
+
+void Posterior::project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
+                        std::vector<double>* variance) {
+  factor();
+  const RightHandSides solved = columns();
+  projection.resize(x.size() * static_cast<std::size_t>(solved.columns));
+  if (variance != nullptr) variance->resize(x.size());
+  require_success(representation().predict(x, terms, solved, projection.data(),
+                                           variance != nullptr ? variance->data() : nullptr));
 }
 
 Prediction Posterior::predict(std::span<const double> times, bool with_variance) {
   const SortedTimes tests(times, series_->units);
-  factor();
-  const RightHandSides solved = evaluator_.columns();
   const std::size_t m = tests.x.size();
-  const auto coefficients = static_cast<std::size_t>(solved.columns - 1);
-  std::vector<double> projection(m * (1 + coefficients)), variance(with_variance ? m : 0);
-  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(),
-                                                      with_variance ? variance.data() : nullptr));
-
-  const ProfiledMean& profiled = evaluator_.profiled();
+  std::vector<double> projection, variance;
+  project(tests.x, Representation::kAllTerms, projection, with_variance ? &variance : nullptr);
+  const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
   const Units& units = series_->units;
   const double square = units.value_unit * units.value_unit;
   Prediction result;
@@ -82,15 +125,14 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
     // mean = h*ᵀβ + k*ᵀα;  variance + uᵀCu with u = h* − (A⁻¹H)ᵀk*, C = (HᵀA⁻¹H)⁻¹ (universal kriging).
     double mean = projection[t], u[2] = {};
     for (std::size_t c = 0; c < coefficients; ++c) {
-      const double h = evaluator_.basis(static_cast<Index>(c), tests.x[t]);
-      mean += h * profiled.beta[c];
+      const double h = basis(static_cast<Index>(c), tests.x[t]);
+      mean += h * profiled().beta[c];
       u[c] = h - projection[(c + 1) * m + t];
     }
     const std::size_t at = tests.order[t];
     result.mean[at] = units.value_out(mean);
     if (with_variance) {
-      const auto& c = profiled.covariance;
-      const double v = variance[t] + u[0] * (c[0] * u[0] + c[1] * u[1]) + u[1] * (c[2] * u[0] + c[3] * u[1]);
+      const double v = variance[t] + quadratic(profiled().covariance, u);
       result.variance[at] = square * v;
       result.variance_observed[at] = square * v + model_.noise;
     }
@@ -98,20 +140,96 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
   return result;
 }
 
+std::vector<Component> Posterior::components(std::span<const double> times) {
+  const SortedTimes tests(times, series_->units);
+  const std::size_t m = tests.x.size(), terms = model_.kernel.terms.size();
+  const double unit = series_->units.value_unit;
+  std::vector<Component> components(terms);
+  std::vector<double> projection, variance;
+  for (std::size_t term = 0; term < terms; ++term) {
+    project(tests.x, 1U << term, projection, &variance);
+    const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
+    Component& component = components[term];
+    component.mean.resize(m);
+    component.variance.resize(m);
+    for (std::size_t t = 0; t < m; ++t) {
+      double u[2] = {};
+      for (std::size_t c = 0; c < coefficients; ++c) u[c] = -projection[(c + 1) * m + t];
+      component.mean[tests.order[t]] = unit * projection[t];
+      component.variance[tests.order[t]] = unit * unit * (variance[t] + quadratic(profiled().covariance, u));
+    }
+  }
+  return components;
+}
+
+std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed) {
+  std::optional<DualState> state = dual_state();
+  if (!state && !restored_) {
+    if (!has_dual(model_.kernel))
+      throw std::invalid_argument(
+          "whole curves can be drawn for a kernel of one se term; sample() draws at given times");
+    // The band is in use: the dual is the same posterior to the tolerance.
+    const Cut cut{.method = Method::dual, .tolerance = 1e-6};
+    Posterior dual(series_, model_, std::make_unique<AutoRepresentation>(cut, 0));
+    return dual.functions(count, seed);
+  }
+  if (restored_) {
+    state = restored_->state(columns());
+    state->profiled = profiled_;
+  }
+  DualRepresentation dual(1.0, 0.0);
+  dual.restore(*state);
+  auto grid = std::make_shared<GaussianGrid>();
+  grid->restore(state->design, state->runs);
+  const Index m = state->nodes();
+  const auto& c = state->profiled.covariance;
+  // β = β̂ + Rz with RRᵀ = (HᵀA⁻¹H)⁻¹.
+  const double r00 = std::sqrt(std::max(0.0, c[0])), r10 = r00 > 0 ? c[2] / r00 : 0,
+               r11 = std::sqrt(std::max(0.0, c[3] - r10 * r10));
+  std::vector<PosteriorFunction> functions(static_cast<std::size_t>(count));
+  for (Index k = 0; k < count; ++k) {
+    PosteriorFunction& f = functions[static_cast<std::size_t>(k)];
+    f.grid_ = grid;
+    f.seed_ = seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(k);
+    f.middle_ = middle_;
+    f.half_span_ = half_span_;
+    f.units_ = series_->units;
+    constexpr std::int64_t kMean = std::int64_t{1} << 60;  // a place where no node is
+    const double z0 = normal_at(f.seed_, kMean), z1 = normal_at(f.seed_, kMean + 1);
+    const double shift[2] = {r00 * z0, r10 * z0 + r11 * z1};
+    for (Index b = 0; b < state->profiled.count; ++b)
+      f.beta_[b] = state->profiled.beta[static_cast<std::size_t>(b)] + shift[b];
+    // v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
+    std::vector<double> noise(static_cast<std::size_t>(m));
+    for (const GaussianGrid::Run& run : grid->runs()) {
+      const auto length = static_cast<Index>(run.end - run.begin);
+      for (Index j = 0; j < length; ++j)
+        noise[static_cast<std::size_t>(run.number + j)] =
+            normal_at(f.seed_, static_cast<std::int64_t>(run.begin) + j);
+    }
+    f.weights_ = dual.spread_noise(noise);
+    for (Index j = 0; j < m; ++j) {
+      double w = state->weights[static_cast<std::size_t>(j)];
+      for (Index b = 0; b < state->profiled.count; ++b)
+        w -= shift[b] * state->weights[static_cast<std::size_t>((b + 1) * m + j)];
+      f.weights_[static_cast<std::size_t>(j)] += w;
+    }
+  }
+  return functions;
+}
+
 std::vector<double> Posterior::covariance(std::span<const double> times) {
   const SortedTimes tests(times, series_->units);
   factor();
   const std::size_t m = tests.x.size();
-  std::vector<double> sorted(m * m);
-  evaluator_.representation().covariance(tests.x, sorted.data());
-  const RightHandSides solved = evaluator_.columns();
-  const auto coefficients = static_cast<std::size_t>(solved.columns - 1);
-  std::vector<double> projection(m * (1 + coefficients));
-  require_success(evaluator_.representation().predict(tests.x, solved, projection.data(), nullptr));
-  const auto& c = evaluator_.profiled().covariance;
+  std::vector<double> sorted(m * m), projection;
+  representation().covariance(tests.x, sorted.data());
+  project(tests.x, Representation::kAllTerms, projection, nullptr);
+  const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
+  const auto& c = profiled().covariance;
   const auto residual = [&](std::size_t column, std::size_t t) {
     return column < coefficients
-               ? evaluator_.basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t]
+               ? basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t]
                : 0.0;
   };
   const double square = series_->units.value_unit * series_->units.value_unit;
@@ -155,14 +273,16 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
 }
 
 LeaveOneOut Posterior::leave_one_out() {
+  if (!evaluator_)
+    throw std::invalid_argument("leave-one-out needs the data, which this model was saved without");
   factor();
-  const RightHandSides solved = evaluator_.columns();
+  const RightHandSides solved = evaluator_->columns();
   const Index n = series_->size();
   std::vector<double> diagonal(static_cast<std::size_t>(n));
-  evaluator_.representation().inverse_diagonal(diagonal);
+  evaluator_->representation().inverse_diagonal(diagonal);
   factored_ = false;
-  const ProfiledMean& profiled = evaluator_.profiled();
-  const Observations& points = evaluator_.observations();
+  const ProfiledMean& profiled = evaluator_->profiled();
+  const Observations& points = evaluator_->observations();
   const Units& units = series_->units;
   const double noise = to_internal(model_, units).noise;
   LeaveOneOut result;

@@ -4,7 +4,9 @@
 #pragma once
 #include <cstdint>
 
+#include "bandgp/gp/auto_representation.hpp"
 #include "bandgp/gp/likelihood.hpp"
+#include "bandgp/gp/posterior_function.hpp"
 
 namespace bandgp {
 
@@ -19,6 +21,11 @@ struct LeaveOneOut {
   std::vector<double> mean, variance;  // variance of the observation itself, its own error included
 };
 
+/// One term's share of the curve, without the mean: the slow or the fast part of the series.
+struct Component {
+  std::vector<double> mean, variance;
+};
+
 class Posterior {
  public:
   /// The model in the user's units.  Throws std::runtime_error when A is not positive definite or too large
@@ -26,8 +33,17 @@ class Posterior {
   Posterior(std::shared_ptr<const Series> series, const Model& model,
             std::unique_ptr<Representation> representation);
 
+  /// From what a model file holds of a fit in its dual form.  `series` lends its units and has no points;
+  /// such a posterior predicts, but has no leave-one-out.
+  Posterior(std::shared_ptr<const Series> series, const Model& model, const DualState& state);
+
   /// At any finite times, in any order.
   Prediction predict(std::span<const double> times, bool with_variance = true);
+  /// Every term of the kernel by itself; their means add up to the curve less the mean function.
+  std::vector<Component> components(std::span<const double> times);
+  /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.  The
+  /// kernel must be one SE term.
+  std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed);
   /// Latent covariance, row-major; memory is times² doubles.
   std::vector<double> covariance(std::span<const double> times);
   /// `count` draws of the latent curve, one row each; the same seed gives the same draws.
@@ -39,17 +55,34 @@ class Posterior {
   const Series& series() const { return *series_; }
   /// Mean coefficients in the user's units: value at time 0, then slope.
   std::vector<double> mean_coefficients() const {
-    return evaluator_.mean_in_user_units(likelihood_.coefficients);
+    return evaluator_->mean_in_user_units(likelihood_.coefficients);
   }
+  /// What a model file needs to predict without the data, if the dual is in use.
+  std::optional<DualState> dual_state();
 
  private:
   void factor();  // unless it is there: the columns become α, A⁻¹H
+  void project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
+               std::vector<double>* variance);
+  Representation& representation() { return evaluator_ ? evaluator_->representation() : *restored_; }
+  RightHandSides columns() {
+    return evaluator_ ? evaluator_->columns()
+                      : RightHandSides{weights_.data(), 1 + profiled().count, stride_};
+  }
+  const ProfiledMean& profiled() const { return evaluator_ ? evaluator_->profiled() : profiled_; }
+  double basis(Index c, double x) const { return c == 0 ? 1.0 : (x - middle_) / half_span_; }
 
   std::shared_ptr<const Series> series_;
   Model model_;
-  Evaluator evaluator_;
+  std::unique_ptr<Evaluator> evaluator_;  // null when restored
   Likelihood likelihood_;
   bool factored_ = false;
+  // Restored: a dual that can predict, and what an evaluator would know.
+  std::unique_ptr<DualRepresentation> restored_;
+  AlignedBuffer weights_;
+  Index stride_ = 0;
+  ProfiledMean profiled_;
+  double middle_ = 0, half_span_ = 1;
 };
 
 }  // namespace bandgp

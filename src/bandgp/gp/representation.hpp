@@ -69,9 +69,12 @@ class Representation {
   virtual double condition() = 0;
 
   /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)
-  /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  O(k) and O(k²) a point.
-  [[nodiscard]] virtual std::optional<Failure> predict(std::span<const double> x, RightHandSides solved,
-                                                       double* projection, double* variance) = 0;
+  /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  k* and k(0) are those of `terms` (a
+  /// bit for each term of the kernel): the whole curve, or a component of it.
+  static constexpr unsigned kAllTerms = ~0U;
+  [[nodiscard]] virtual std::optional<Failure> predict(std::span<const double> x, unsigned terms,
+                                                       RightHandSides solved, double* projection,
+                                                       double* variance) = 0;
   /// K** − K*f A⁻¹ Kf*, row-major, mean known.
   virtual void covariance(std::span<const double> x, double* out) = 0;
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -76,6 +77,40 @@ Json blocks_of(const Series& series) {
           {"row", to_base64(series.row)}};
 }
 
+Json to_json(const DualState& dual) {
+  std::vector<double> runs;
+  for (const GaussianGrid::Run& run : dual.runs) runs.insert(runs.end(), {run.begin, run.end});
+  const GridDesign& design = dual.design;
+  return {{"spacing", design.spacing},
+          {"vectors", design.vectors},
+          {"half_vectors", design.half_vectors},
+          {"cut", design.cut},
+          {"bandwidth", design.bandwidth},
+          {"g", design.g},
+          {"amplitude", design.amplitude},
+          {"largest", dual.largest},
+          {"middle", dual.middle},
+          {"half_span", dual.half_span},
+          {"beta", dual.profiled.beta},
+          {"beta_covariance", dual.profiled.covariance},
+          {"runs", to_base64(runs)},
+          {"factor", to_base64(dual.factor)},
+          {"inverse_diagonal", to_base64(dual.inverse_diagonal)},
+          {"weights", to_base64(dual.weights)}};
+}
+
+/// The dual form of the fit, where it takes less room than the data; the file then holds it instead.
+std::shared_ptr<const DualState> smaller_than_data(const FitResult& fit) {
+  if (fit.dual) return fit.dual;
+  if (fit.method != "dual" || !std::isfinite(fit.nll)) return nullptr;
+  const Series& series = *fit.series;
+  const std::size_t data = series.time.size() + series.value.size() + series.variance.size() +
+                           series.group.size() + series.row.size();
+  std::optional<DualState> state = fit.posterior().dual_state();
+  if (!state || static_cast<std::size_t>(state->doubles()) >= data) return nullptr;
+  return std::make_shared<const DualState>(std::move(*state));
+}
+
 std::string read_model(std::istream& in, const std::string& name) {
   constexpr std::size_t kChunk = 1 << 20, kLargest = std::size_t{1} << 36;  // 10⁹ points take 53 GB
   std::string text;
@@ -93,6 +128,7 @@ std::string read_model(std::istream& in, const std::string& name) {
 }  // namespace
 
 std::string to_model_text(const FitResult& fit) {
+  const std::shared_ptr<const DualState> dual = smaller_than_data(fit);
   const Json model = {{"format", "bandgp-model"},
                       {"format_version", 1},
                       {"bandgp", version()},
@@ -118,7 +154,8 @@ std::string to_model_text(const FitResult& fit) {
                       {"cut", to_json(fit.cut)},
                       {"units", to_json(fit.series->units)},
                       {"series", to_json(fit.series->report)},
-                      {"blocks", blocks_of(*fit.series)}};
+                      {"dual", dual ? to_json(*dual) : Json()},
+                      {"blocks", dual ? Json() : blocks_of(*fit.series)}};
   return with_checksum(model.dump(1));
 }
 

@@ -125,11 +125,71 @@ void check_report(const Series& series) {
           "series does not describe the times in blocks");
 }
 
+constexpr Index kWidestDual = 1000;  // of any basis, whatever the series
+
+/// A posterior in its dual form; everything that prediction will index with is checked here.
+DualState read_dual(const Fields& fields, Mean mean) {
+  DualState dual;
+  GridDesign& design = dual.design;
+  const auto positive = [&](const char* key) {
+    const double value = fields.finite(key);
+    if (!std::isnormal(value) || value < 0 || !std::isnormal(1 / value))
+      refuse(fmt::format("dual.{} is not positive", key));
+    return value;
+  };
+  design.spacing = positive("spacing");
+  design.vectors = static_cast<int>(fields.index("vectors", kMostVectors));
+  design.half_vectors = static_cast<int>(fields.index("half_vectors", kMostVectors));
+  require(design.vectors >= kLeastVectors && design.half_vectors >= kLeastVectors, "dual.vectors is 0");
+  design.cut = positive("cut");
+  design.bandwidth = fields.index("bandwidth", kWidestDual);
+  design.g = positive("g");
+  design.amplitude = positive("amplitude");
+  dual.largest = positive("largest");
+  dual.middle = fields.finite("middle");
+  dual.half_span = positive("half_span");
+  const std::vector<double> beta = fields.list("beta"), covariance = fields.list("beta_covariance");
+  require(beta.size() == 2 && covariance.size() == 4, "dual.beta has not the size of a mean");
+  std::ranges::copy(beta, dual.profiled.beta.begin());
+  std::ranges::copy(covariance, dual.profiled.covariance.begin());
+  dual.profiled.count = coefficient_count(mean);
+  dual.inverse_diagonal = fields.block("inverse_diagonal", doubles_from_base64);
+  dual.factor = fields.block("factor", doubles_from_base64);
+  dual.weights = fields.block("weights", doubles_from_base64);
+  const std::vector<double> runs = fields.block("runs", doubles_from_base64);
+  const auto finite = [](double value) { return std::isfinite(value); };
+  require(std::ranges::all_of(dual.inverse_diagonal, [](double v) { return std::isfinite(v) && v > 0; }),
+          "dual.inverse_diagonal is not positive");
+  require(std::ranges::all_of(dual.factor, finite) && std::ranges::all_of(dual.weights, finite),
+          "dual.factor or dual.weights is not finite");
+  const auto whole = [](double value) { return std::abs(value) < 0x1p50 && value == std::floor(value); };
+  require(runs.size() % 2 == 0 && !runs.empty() && std::ranges::all_of(runs, whole) && increases(runs),
+          "dual.runs do not increase");
+  double nodes = 0;
+  Index bandwidth = 0;
+  for (std::size_t i = 0; i < runs.size(); i += 2) {
+    dual.runs.push_back({runs[i], runs[i + 1], static_cast<Index>(nodes)});
+    nodes += runs[i + 1] - runs[i];
+    require(nodes <= static_cast<double>(dual.nodes()), "dual.runs do not fit dual.inverse_diagonal");
+    bandwidth =
+        std::max(bandwidth, std::min(design.bandwidth, static_cast<Index>(runs[i + 1] - runs[i]) - 1));
+  }
+  require(nodes == static_cast<double>(dual.nodes()), "dual.runs do not fit dual.inverse_diagonal");
+  require(std::ssize(dual.factor) == dual.nodes() * (bandwidth + 1), "dual.factor does not fit dual.runs");
+  require(std::ssize(dual.weights) == dual.nodes() * (1 + dual.profiled.count),
+          "dual.weights does not fit dual.runs");
+  return dual;
+}
+
 Series read_series(const Fields& file) {
-  const Fields blocks = file.object("blocks");
   Series series;
   series.units = read_units(file.object("units"));
   series.report = read_report(file.object("series"));
+  if (file.at("blocks").is_null()) {
+    require(!file.at("dual").is_null(), "has neither data nor a dual form");
+    return series;
+  }
+  const Fields blocks = file.object("blocks");
   series.time = blocks.block("time", doubles_from_base64);
   series.value = blocks.block("value", doubles_from_base64);
   series.variance = blocks.block("variance", doubles_from_base64);
@@ -142,7 +202,12 @@ Series read_series(const Fields& file) {
 
 Model read_model(const Fields& file, const Series& series) {
   Model model{parse_kernel(file.text("kernel")), file.finite("noise"), parse_mean(file.text("mean"))};
-  require_valid(model, series);
+  if (series.size() > 0) {
+    require_valid(model, series);
+  } else {
+    require_valid(model.kernel);
+    require(std::isfinite(model.noise) && model.noise >= 0, "noise is negative");
+  }
   const Model internal = to_internal(model, series.units);
   bool usable =
       model.noise == 0 || std::isnormal(internal.noise);  // no overflow and no underflow on the way in
@@ -181,8 +246,8 @@ FitResult read_fit(const Fields& file) {
   fit.method = file.text("method");
   require(fit.method == "band" || fit.method == "dual" || fit.method == "mixed", "method is not known");
   fit.bandwidth = file.index("bandwidth");
-  constexpr Index kWidestDual = 1000;  // of any basis, whatever the series
-  require(fit.bandwidth < (fit.method == "band" ? series->size() : kWidestDual), "bandwidth is too wide");
+  require(fit.bandwidth < (fit.method == "band" && series->size() > 0 ? series->size() : kWidestDual),
+          "bandwidth is too wide");
   fit.reach = file.not_negative("reach");
   fit.condition = file.finite_or("condition", std::numeric_limits<double>::infinity());
   fit.status = read_status(file);
@@ -192,6 +257,11 @@ FitResult read_fit(const Fields& file) {
   fit.rejected_too_large = count(file.object("rejected"), "too_large");
   fit.seconds = file.not_negative("seconds");
   fit.cut = read_cut(file.object("cut"));
+  if (series->size() == 0) {
+    require(has_dual(fit.model.kernel) && fit.method == "dual",
+            "a model without data needs one se term in its dual form");
+    fit.dual = std::make_shared<const DualState>(read_dual(file.object("dual"), fit.model.mean));
+  }
   fit.series = std::move(series);
 
   const auto coefficients = static_cast<std::size_t>(coefficient_count(fit.model.mean));

@@ -27,6 +27,14 @@ double Kernel::operator()(double lag) const {
   return sum;
 }
 
+Kernel Kernel::subset(unsigned bits) const {
+  Kernel result;
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    if (t >= 32 ? bits == ~0U : (bits >> t & 1U) != 0) result.terms.push_back(terms[t]);
+  }
+  return result;
+}
+
 double Kernel::support() const {
   double reach = 0;
   for (const Term& term : terms) {

@@ -35,6 +35,8 @@ struct Kernel {
   double operator()(double lag) const;
   /// The |τ| from which every term vanishes; ∞ unless all are compactly supported.
   double support() const;
+  /// The terms whose bit is set, in order.
+  Kernel subset(unsigned bits) const;
   /// True when every variance and length-scale has a value.
   bool complete() const;
 };
