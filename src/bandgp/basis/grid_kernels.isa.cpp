@@ -13,14 +13,20 @@ BANDGP_INLINE Column nearest(const Column& a) {
   return (a + shift) - shift;
 }
 
+/// Loops over a window are unrolled for the windows that are used most; `fixed` is their number of vectors,
+/// or 0 for any number, known at run time.
+template <int fixed>
+constexpr unsigned kRoom = fixed > 0 ? unsigned{fixed} : unsigned{kMostVectors};
+
 /// Eight points at once: for each, the eight values peak·r^{−4 … 3} and the factors r^{8v + 4 − 4·vectors}
 /// that carry them to the v-th vector of the window.
-template <int vectors>
+template <int fixed>
 struct Eight {
   alignas(64) double near[64];
-  alignas(64) double carry[unsigned{vectors}][8];
+  alignas(64) double carry[kRoom<fixed>][8];
 
-  BANDGP_INLINE Eight(const Column& log_peak, const Column& log_ratio) {
+  BANDGP_INLINE Eight(int number, const Column& log_peak, const Column& log_ratio) {
+    const int vectors = fixed > 0 ? fixed : number;
     const Column peak = exp(log_peak), r = exp(log_ratio), s = exp(Column::zero() - log_ratio);
     const Column r2 = r * r, s2 = s * s, r4 = r2 * r2, s4 = s2 * s2;
     alignas(64) double by_power[64];
@@ -52,10 +58,10 @@ struct Eight {
   }
 };
 
-template <int vectors>
-BANDGP_INLINE Eight<vectors> eight_points(const GridPoints& points, Index i) {
+template <int fixed>
+BANDGP_INLINE Eight<fixed> eight_points(const GridPoints& points, Index i) {
   const Column delta = Column::load_unaligned(points.offset + i);
-  return Eight<vectors>((-points.g) * (delta * delta), (2 * points.g) * delta);
+  return Eight<fixed>(points.vectors, (-points.g) * (delta * delta), (2 * points.g) * delta);
 }
 
 void locate(const double* x, PointRange range, double spacing, double* node, double* offset) {
@@ -68,9 +74,10 @@ void locate(const double* x, PointRange range, double spacing, double* node, dou
   }
 }
 
-template <int vectors>
+template <int fixed>
 void spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
-  Column sum[unsigned{vectors}];
+  const int vectors = fixed > 0 ? fixed : points.vectors;
+  Column sum[kRoom<fixed>];
   BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
   Index current = -1;
   const auto flush = [&] {
@@ -81,7 +88,7 @@ void spread(const GridPoints& points, PointRange range, const double* weight, do
     }
   };
   for (Index i = range.begin; i < range.end; i += 8) {
-    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    const Eight<fixed> eight = eight_points<fixed>(points, i);
     for (int t = 0; t < 8; ++t) {
       if (points.first[i + t] != current) {  // the next cell: all points of one go into the same registers
         flush();
@@ -106,11 +113,12 @@ BANDGP_INLINE Column sums_of_lanes(const double* eight) {
   return total;
 }
 
-template <int vectors, bool slope>
+template <int fixed, bool slope>
 void gather_any(const GridPoints& points, PointRange range, const double* w, double* out) {
+  const int vectors = fixed > 0 ? fixed : points.vectors;
   alignas(64) double partial[64];
   for (Index i = range.begin; i < range.end; i += 8) {
-    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    const Eight<fixed> eight = eight_points<fixed>(points, i);
     for (int t = 0; t < 8; ++t) {
       const double* from = w + points.first[i + t];
       Column sum = Column::zero();
@@ -128,19 +136,20 @@ void gather_any(const GridPoints& points, PointRange range, const double* w, dou
   }
 }
 
-template <int vectors>
+template <int fixed>
 void gather(const GridPoints& points, PointRange range, const double* w, double* out) {
-  gather_any<vectors, false>(points, range, w, out);
+  gather_any<fixed, false>(points, range, w, out);
 }
-template <int vectors>
+template <int fixed>
 void gather_slope(const GridPoints& points, PointRange range, const double* w, double* out) {
-  gather_any<vectors, true>(points, range, w, out);
+  gather_any<fixed, true>(points, range, w, out);
 }
 
-template <int vectors>
+template <int fixed>
 void windows(const GridPoints& points, PointRange range, double* out) {
+  const int vectors = fixed > 0 ? fixed : points.vectors;
   for (Index i = range.begin; i < range.end; i += 8) {
-    const Eight<vectors> eight = eight_points<vectors>(points, i);
+    const Eight<fixed> eight = eight_points<fixed>(points, i);
     for (int t = 0; t < 8; ++t) {
       BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
         eight.window(t, v, points.table).store_unaligned(out + 8 * vectors * (i + t) + 8 * v);
@@ -149,10 +158,11 @@ void windows(const GridPoints& points, PointRange range, double* out) {
   }
 }
 
-template <int vectors>
+template <int fixed>
 void half_sums(const HalfGridPoints& half, PointRange range, const double* weight, double* h0, double* h2) {
   const GridPoints& points = half.points;
-  Column sum0[unsigned{vectors}], sum2[unsigned{vectors}];
+  const int vectors = fixed > 0 ? fixed : half.vectors;
+  Column sum0[kRoom<fixed>], sum2[kRoom<fixed>];
   BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
   Index current = -1;
   const auto add = [&](const Column* sum, double* to) {
@@ -171,7 +181,7 @@ void half_sums(const HalfGridPoints& half, PointRange range, const double* weigh
     const Column kappa = nearest(twice), epsilon = twice - kappa;
     kappa.store(step);
     epsilon.store(offset);
-    const Eight<vectors> eight((-0.5 * points.g) * (epsilon * epsilon), points.g * epsilon);
+    const Eight<fixed> eight(vectors, (-0.5 * points.g) * (epsilon * epsilon), points.g * epsilon);
     for (int t = 0; t < 8; ++t) {
       // J is at half node 2(first + 4·vectors of the nodes); the window begins 4·vectors before J's half node
       // + κ.
@@ -217,34 +227,27 @@ void contract_gram(const double* s, const GridKernels::Contraction& with, Index 
   for (int t = 0; t < 3; ++t) sums[t] += total[t].sum();
 }
 
-/// Calls operation<vectors> for the number of vectors found at run time.
-#define BANDGP_FOR_WINDOW(name, number, ...)  \
-  switch (number) {                           \
-    case 1:                                   \
-      return name<1>(__VA_ARGS__);            \
-    case 2:                                   \
-      return name<2>(__VA_ARGS__);            \
-    case 3:                                   \
-      return name<3>(__VA_ARGS__);            \
-    case 4:                                   \
-      return name<4>(__VA_ARGS__);            \
-    case 5:                                   \
-      return name<5>(__VA_ARGS__);            \
-    case 6:                                   \
-      return name<6>(__VA_ARGS__);            \
-    case 7:                                   \
-      return name<7>(__VA_ARGS__);            \
-    case 8:                                   \
-      return name<8>(__VA_ARGS__);            \
-    case 9:                                   \
-      return name<9>(__VA_ARGS__);            \
-    case 10:                                  \
-      return name<10>(__VA_ARGS__);           \
-    case 11:                                  \
-      return name<11>(__VA_ARGS__);           \
-    default:                                  \
-      return name<kMostVectors>(__VA_ARGS__); \
+/// Calls name<vectors> for the windows that are used most, name<0> for the others; without wide registers
+/// there is nothing to gain from the former.
+#if HWY_MAX_BYTES >= 32
+#define BANDGP_FOR_WINDOW(name, number, ...) \
+  switch (number) {                          \
+    case 3:                                  \
+      return name<3>(__VA_ARGS__);           \
+    case 4:                                  \
+      return name<4>(__VA_ARGS__);           \
+    case 5:                                  \
+      return name<5>(__VA_ARGS__);           \
+    case 6:                                  \
+      return name<6>(__VA_ARGS__);           \
+    default:                                 \
+      return name<0>(__VA_ARGS__);           \
   }
+#else
+#define BANDGP_FOR_WINDOW(name, number, ...) \
+  static_cast<void>(number);                 \
+  name<0>(__VA_ARGS__);
+#endif
 
 void any_spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
   BANDGP_FOR_WINDOW(spread, points.vectors, points, range, weight, out)

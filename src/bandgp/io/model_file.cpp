@@ -106,7 +106,12 @@ std::shared_ptr<const DualState> smaller_than_data(const FitResult& fit) {
   const Series& series = *fit.series;
   const std::size_t data = series.time.size() + series.value.size() + series.variance.size() +
                            series.group.size() + series.row.size();
-  std::optional<DualState> state = fit.posterior().dual_state();
+  std::optional<DualState> state;
+  try {
+    state = fit.posterior().dual_state();
+  } catch (const std::runtime_error&) {  // no posterior at these parameters: the data are kept
+    return nullptr;
+  }
   if (!state || static_cast<std::size_t>(state->doubles()) >= data) return nullptr;
   return std::make_shared<const DualState>(std::move(*state));
 }
