@@ -18,7 +18,7 @@ def medians(path):
     for entry in result["benchmarks"]:
         if entry.get("aggregate_name") == "median":
             name = entry["run_name"]
-            times[name] = entry["cpu_time"]
+            times[name] = entry["real_time"]
             rates[name] = entry.get("flops")
     return times, rates
 
@@ -50,7 +50,25 @@ def main():
     million = "nll_with_gradient_certified/k:32/n:1000000"
     row("1e6 predictions with variance / NLL + gradient at n = 1e6", ratio(times, "predict_million", million), 1.5, False)
 
-    if len(sys.argv) > 2:
+    # The dual and sums: benchmarks with a label for the instance, real time in their names.
+    def dual(tenths, n=1_000_000, threads=1):
+        return f"nll_auto/tenths:{tenths}/n:{n}/threads:{threads}/real_time"
+
+    peer = "peer_dpbtrf"
+    for tenths, bar in ((200, 0.5), (1000, 0.3), (10000, 0.3)):
+        row(f"NLL + gradient (auto) / dpbtrf k = 32, l/gap = {tenths // 10}", ratio(times, dual(tenths), peer), bar, False)
+    worst = [ratio(times, dual(t), peer) for t in (5, 10, 20, 30, 50, 100, 200, 1000, 10000)]
+    if all(worst):
+        row("the same, worst over l/gap = 0.5 ... 1000", max(worst), 3, False)
+    row("se(200) + se(2) / dpbtrf k = 32", ratio(times, "nll_sum/kernel:0", peer), 6, False)
+    row("se(200) + matern12(2) / matern12(2) alone", ratio(times, "nll_sum/kernel:1", "nll_sum/kernel:2"), 2, False)
+    hundred = ratio(times, dual(1000, 10_000_000), dual(1000, 100_000))
+    row("growth from n = 1e5 to 1e7 at l/gap = 100, over 100", hundred and hundred / 100, 1.2, False)
+    row("whole fit at n = 1e6 / one evaluation", ratio(times, "fit_million", dual(1000)), 25, False)
+    for tenths in (200, 1000):
+        row(f"two threads: speed-up, l/gap = {tenths // 10}", ratio(times, dual(tenths), dual(tenths, threads=2)), 1.2, True)
+
+    if len(sys.argv) > 2 and times.get("nll_with_gradient/k:32/n:1000000"):
         name = "nll_with_gradient/k:32/n:1000000"
         subprocess.run([sys.argv[2], f"--benchmark_filter=^{name}$", "--benchmark_min_time=0.01"], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})

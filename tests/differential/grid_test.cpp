@@ -71,8 +71,13 @@ TEST(Grid, sums_over_windows_are_the_sums_over_all_nodes_in_them) {
       std::vector<double> spread(static_cast<std::size_t>(m)), w(spread.size()), gathered(s.time.size()),
           slope(s.time.size()), h0(static_cast<std::size_t>(half)), h2(h0.size());
       for (double& value : w) value = random.normal();
-      kernels.spread(grid.points(), all, s.weight.data(), spread.data());
-      kernels.gather(grid.points(), all, w.data(), gathered.data());
+      const double *weights[] = {s.weight.data(), s.weight.data()}, *nodes[] = {w.data(), w.data()};
+      std::vector<double> twice(spread.size()), again(s.time.size());
+      double *sums[] = {spread.data(), twice.data()}, *values[] = {gathered.data(), again.data()};
+      kernels.spread(grid.points(), all, 2, weights, sums);
+      EXPECT_EQ(spread, twice);
+      kernels.gather(grid.points(), all, 2, nodes, values);
+      EXPECT_EQ(gathered, again);
       kernels.gather_slope(grid.points(), all, w.data(), slope.data());
       kernels.half_sums(grid.half_points(), all, s.weight.data(), h0.data(), h2.data());
       std::vector<Real> spread_truth(spread.size()), h0_truth(h0.size()), h2_truth(h0.size()),

@@ -39,10 +39,12 @@ struct GridKernels {
   /// node[i] ← J as a double and offset[i] ← δ for x = (J + δ) · spacing.
   void (*locate)(const double* x, PointRange range, double spacing, double* node, double* offset);
 
-  /// out[first + p] +← Σ weight φ_p.
-  void (*spread)(const GridPoints& points, PointRange range, const double* weight, double* out);
-  /// out[i] ← Σ_p φ_p(xᵢ) w[first + p].
-  void (*gather)(const GridPoints& points, PointRange range, const double* w, double* out);
+  /// out_c[first + p] +← Σ weight_c φ_p for `columns` weights and sums at once.
+  void (*spread)(const GridPoints& points, PointRange range, int columns, const double* const* weight,
+                 double* const* out);
+  /// out_c[i] ← Σ_p φ_p(xᵢ) w_c[first + p].
+  void (*gather)(const GridPoints& points, PointRange range, int columns, const double* const* w,
+                 double* const* out);
   /// out[i] ← Σ_p φ_p(xᵢ) (−½ + 2g(δ − p)²) w[first + p]: the same for ∂φ/∂log ℓ at fixed nodes.
   void (*gather_slope)(const GridPoints& points, PointRange range, const double* w, double* out);
   /// out[8·vectors·i + p] ← φ_p(xᵢ): the windows themselves.

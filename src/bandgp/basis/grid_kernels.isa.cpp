@@ -74,34 +74,32 @@ void locate(const double* x, PointRange range, double spacing, double* node, dou
   }
 }
 
+/// Adds the points t0 … t1−1 of eight, which share a window, to it.
 template <int fixed>
-void spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
-  const int vectors = fixed > 0 ? fixed : points.vectors;
+BANDGP_INLINE void spread_run(const Eight<fixed>& eight, int vectors, const double* table, int t0, int t1,
+                              const double* weight, double* to) {
   Column sum[kRoom<fixed>];
-  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
-  Index current = -1;
-  const auto flush = [&] {
-    if (current < 0) return;
-    double* to = out + current;
-    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-      (sum[v] + Column::load_unaligned(to + 8 * v)).store_unaligned(to + 8 * v);
-    }
-  };
+  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::load_unaligned(to + 8 * v);
+  for (int t = t0; t < t1; ++t) {
+    const Column w = Column::all(weight[t]);
+    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = mul_add(eight.window(t, v, table), w, sum[v]);
+  }
+  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v].store_unaligned(to + 8 * v);
+}
+
+template <int fixed>
+void spread(const GridPoints& points, PointRange range, int columns, const double* const* weight,
+            double* const* out) {
+  const int vectors = fixed > 0 ? fixed : points.vectors;
   for (Index i = range.begin; i < range.end; i += 8) {
     const Eight<fixed> eight = eight_points<fixed>(points, i);
-    for (int t = 0; t < 8; ++t) {
-      if (points.first[i + t] != current) {  // the next cell: all points of one go into the same registers
-        flush();
-        current = points.first[i + t];
-        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
-      }
-      const Column w = Column::all(weight[i + t]);
-      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-        sum[v] = mul_add(eight.window(t, v, points.table), w, sum[v]);
-      }
+    for (int t0 = 0, t1 = 0; t0 < 8; t0 = t1) {
+      const Index first = points.first[i + t0];
+      while (t1 < 8 && points.first[i + t1] == first) ++t1;
+      for (int c = 0; c < columns; ++c)
+        spread_run<fixed>(eight, vectors, points.table, t0, t1, weight[c] + i, out[c] + first);
     }
   }
-  flush();
 }
 
 /// The sums over the lanes of eight vectors, in one vector.
@@ -114,35 +112,39 @@ BANDGP_INLINE Column sums_of_lanes(const double* eight) {
 }
 
 template <int fixed, bool slope>
-void gather_any(const GridPoints& points, PointRange range, const double* w, double* out) {
+BANDGP_INLINE void gather_any(const GridPoints& points, PointRange range, int columns, const double* const* w,
+                              double* const* out) {
   const int vectors = fixed > 0 ? fixed : points.vectors;
   alignas(64) double partial[64];
   for (Index i = range.begin; i < range.end; i += 8) {
     const Eight<fixed> eight = eight_points<fixed>(points, i);
-    for (int t = 0; t < 8; ++t) {
-      const double* from = w + points.first[i + t];
-      Column sum = Column::zero();
-      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-        Column value = eight.window(t, v, points.table);
-        if constexpr (slope) {
-          const Column lag = (points.offset[i + t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
-          value = value * ((2 * points.g) * (lag * lag) + Column::all(-0.5));
+    for (int c = 0; c < columns; ++c) {
+      for (int t = 0; t < 8; ++t) {
+        const double* from = w[c] + points.first[i + t];
+        Column sum = Column::zero();
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+          Column value = eight.window(t, v, points.table);
+          if constexpr (slope) {
+            const Column lag = (points.offset[i + t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
+            value = value * ((2 * points.g) * (lag * lag) + Column::all(-0.5));
+          }
+          sum = mul_add(value, Column::load_unaligned(from + 8 * v), sum);
         }
-        sum = mul_add(value, Column::load_unaligned(from + 8 * v), sum);
+        sum.store(partial + 8 * t);
       }
-      sum.store(partial + 8 * t);
+      sums_of_lanes(partial).store_unaligned(out[c] + i);
     }
-    sums_of_lanes(partial).store_unaligned(out + i);
   }
 }
 
 template <int fixed>
-void gather(const GridPoints& points, PointRange range, const double* w, double* out) {
-  gather_any<fixed, false>(points, range, w, out);
+void gather(const GridPoints& points, PointRange range, int columns, const double* const* w,
+            double* const* out) {
+  gather_any<fixed, false>(points, range, columns, w, out);
 }
 template <int fixed>
 void gather_slope(const GridPoints& points, PointRange range, const double* w, double* out) {
-  gather_any<fixed, true>(points, range, w, out);
+  gather_any<fixed, true>(points, range, 1, &w, &out);
 }
 
 template <int fixed>
@@ -249,11 +251,13 @@ void contract_gram(const double* s, const GridKernels::Contraction& with, Index 
   name<0>(__VA_ARGS__);
 #endif
 
-void any_spread(const GridPoints& points, PointRange range, const double* weight, double* out) {
-  BANDGP_FOR_WINDOW(spread, points.vectors, points, range, weight, out)
+void any_spread(const GridPoints& points, PointRange range, int columns, const double* const* weight,
+                double* const* out) {
+  BANDGP_FOR_WINDOW(spread, points.vectors, points, range, columns, weight, out)
 }
-void any_gather(const GridPoints& points, PointRange range, const double* w, double* out) {
-  BANDGP_FOR_WINDOW(gather, points.vectors, points, range, w, out)
+void any_gather(const GridPoints& points, PointRange range, int columns, const double* const* w,
+                double* const* out) {
+  BANDGP_FOR_WINDOW(gather, points.vectors, points, range, columns, w, out)
 }
 void any_gather_slope(const GridPoints& points, PointRange range, const double* w, double* out) {
   BANDGP_FOR_WINDOW(gather_slope, points.vectors, points, range, w, out)

@@ -22,6 +22,8 @@ constexpr double kRefineFrom = 1e5;
 /// And from here on variances are sums of squares: φᵀSφ from the entries of S cancels (2 % of a variance of
 /// 1e-11 at ‖M‖ = 1e11), but costs less where it does not.
 constexpr double kForwardFrom = 1e6;
+/// Values and the two columns of a linear mean.
+constexpr Index kColumns = 3;
 /// Test points whose windows are held at a time.
 constexpr Index kTests = 4096;
 
@@ -116,17 +118,21 @@ void DualRepresentation::accumulate(int which, RightHandSides b) {
   const Index last = std::min(range.end, points_->size());
   for (Index i = range.begin; i < last; ++i) precision[i] = 1 / noise[i];
   for (Index i = std::max(range.begin, last); i < range.end; ++i) precision[i] = 0;
+  const double* weighted[kColumns];
+  double* to[kColumns];
   for (Index c = 0; c < b.columns; ++c) {
     const double* column = b.data + c * b.stride;
-    double* weighted = scratch_.data();
-    for (Index i = range.begin; i < range.end; ++i) weighted[i] = precision[i] * column[i];
-    kernels.spread(grid_.points(), range, weighted, sums.z.data() + c * round_up(grid_.nodes(), kPanel));
+    double* product = fitted(c);
+    for (Index i = range.begin; i < range.end; ++i) product[i] = precision[i] * column[i];
+    weighted[c] = product;
+    to[c] = sums.z.data() + c * round_up(grid_.nodes(), kPanel);
   }
+  kernels.spread(grid_.points(), range, static_cast<int>(b.columns), weighted, to);
   kernels.half_sums(grid_.half_points(), range, precision, sums.h0.data(), sums.h2.data());
   if (!points_->equal_noise()) {
-    double* weighted = scratch_.data();
-    for (Index i = range.begin; i < range.end; ++i) weighted[i] = slope[i] * precision[i] * precision[i];
-    kernels.half_sums(grid_.half_points(), range, weighted, sums.noise.data(), nullptr);
+    double* product = scratch_.data();
+    for (Index i = range.begin; i < range.end; ++i) product[i] = slope[i] * precision[i] * precision[i];
+    kernels.half_sums(grid_.half_points(), range, product, sums.noise.data(), nullptr);
   }
 }
 
@@ -154,14 +160,15 @@ void DualRepresentation::solve(double* z) {
   solve_upper(matrix_, matrix_.all(), {z, 1, 0});
 }
 
-void DualRepresentation::apply_basis(const double* w) {
-  in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), w, scratch_.data()); });
+void DualRepresentation::apply_basis(int columns, const double* const* w) {
+  double* out[kColumns] = {fitted(0), fitted(1), fitted(2)};
+  in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), columns, w, out); });
 }
 
 std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   const Index n = points_->padded_size(), nodes = round_up(grid_.nodes(), kPanel);
   precision_.reserve(n);
-  scratch_.reserve(n);
+  scratch_.reserve(kColumns * n);
   in_two_parts([&](int which) { accumulate(which, b); });
   const auto add = [](AlignedBuffer& to, const AlignedBuffer& from, Index count) {
     for (Index j = 0; j < count; ++j) to.data()[j] += from.data()[j];
@@ -178,31 +185,49 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   if (const auto bad = factorize(matrix_, matrix_.all()))
     return Failure{Failure::Kind::not_positive_definite, bad->row};
 
-  const double* weight = points_->weight();
+  double *column[kColumns], *w[kColumns];
   for (Index c = 0; c < b.columns; ++c) {
-    double *column = b.data + c * b.stride, *w = column + behind();
-    std::copy_n(sums_[0].z.data() + c * nodes, nodes, w);
-    solve(w);
-    apply_basis(w);
-    const double* fitted = scratch_.data();
-    for (Index i = 0; i < n; ++i) column[i] -= fitted[i];
-    if (largest_ > kRefineFrom) {
-      // w ← w + M⁻¹(ΦᵀD⁻¹r − w): Φᵀα = w at the solution.
-      in_two_parts([&](int which) {
-        const PointRange range = part(which);
-        double* alpha = scratch_.data();
-        for (Index i = range.begin; i < range.end; ++i) alpha[i] = precision_.data()[i] * column[i];
-        std::fill_n(sums_[which].z.data() + c * nodes, nodes, 0.0);
-        grid_kernels().spread(grid_.points(), range, alpha, sums_[which].z.data() + c * nodes);
-      });
-      double *step = sums_[0].z.data() + c * nodes, *other = sums_[1].z.data() + c * nodes;
-      for (Index j = 0; j < nodes; ++j) step[j] += other[j] - w[j];
-      solve(step);
-      for (Index j = 0; j < nodes; ++j) w[j] += step[j];
-      apply_basis(step);
-      for (Index i = 0; i < n; ++i) column[i] -= fitted[i];
+    column[c] = b.data + c * b.stride;
+    w[c] = column[c] + behind();
+    std::copy_n(sums_[0].z.data() + c * nodes, nodes, w[c]);
+    solve(w[c]);
+  }
+  const auto columns = static_cast<int>(b.columns);
+  apply_basis(columns, w);
+  const double* weight = points_->weight();
+  if (largest_ <= kRefineFrom) {
+    for (Index c = 0; c < b.columns; ++c) {
+      for (Index i = 0; i < n; ++i) column[c][i] = weight[i] * (column[c][i] - fitted(c)[i]);
     }
-    for (Index i = 0; i < n; ++i) column[i] *= weight[i];
+    return std::nullopt;
+  }
+  for (Index c = 0; c < b.columns; ++c) {
+    for (Index i = 0; i < n; ++i) column[c][i] -= fitted(c)[i];
+  }
+  // w ← w + M⁻¹(ΦᵀD⁻¹r − w): Φᵀα = w at the solution.
+  in_two_parts([&](int which) {
+    const PointRange range = part(which);
+    const double* alpha[kColumns];
+    double* to[kColumns];
+    for (Index c = 0; c < b.columns; ++c) {
+      for (Index i = range.begin; i < range.end; ++i) fitted(c)[i] = precision_.data()[i] * column[c][i];
+      alpha[c] = fitted(c);
+      to[c] = sums_[which].z.data() + c * nodes;
+    }
+    std::fill_n(sums_[which].z.data(), nodes * b.columns, 0.0);
+    grid_kernels().spread(grid_.points(), range, columns, alpha, to);
+  });
+  const double* steps[kColumns];
+  for (Index c = 0; c < b.columns; ++c) {
+    double *step = sums_[0].z.data() + c * nodes, *other = sums_[1].z.data() + c * nodes;
+    for (Index j = 0; j < nodes; ++j) step[j] += other[j] - w[c][j];
+    solve(step);
+    for (Index j = 0; j < nodes; ++j) w[c][j] += step[j];
+    steps[c] = step;
+  }
+  apply_basis(columns, steps);
+  for (Index c = 0; c < b.columns; ++c) {
+    for (Index i = 0; i < n; ++i) column[c][i] = weight[i] * (column[c][i] - fitted(c)[i]);
   }
   return std::nullopt;
 }

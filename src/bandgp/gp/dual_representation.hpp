@@ -73,8 +73,9 @@ class DualRepresentation final : public Representation {
   void accumulate(int which, RightHandSides b);
   void fill();
   void solve(double* z);
-  /// scratch ← Φw
-  void apply_basis(const double* w);
+  /// fitted_c ← Φw_c, for up to three columns.
+  void apply_basis(int columns, const double* const* w);
+  double* fitted(Index c) { return scratch_.data() + c * points_->padded_size(); }
 
   /// A stretch of present nodes that one test point's window covers.
   struct Piece {
@@ -100,7 +101,7 @@ class DualRepresentation final : public Representation {
   SelectedInverse inversion_;
   Worker worker_;
   Sums sums_[2];
-  AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; one number a point
+  AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; a number a point for up to three columns
   double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b
   ForwardSquares forward_;
   Envelope wide_envelope_;

@@ -21,7 +21,27 @@ Observations::Observations(const Series& series) : series_(series), n_(series.si
   }
 }
 
+/// Without known errors and equal times only one number changes with σₙ².
+void Observations::at_equal(double noise) {
+  std::fill_n(noise_.data(), n_, noise);
+  std::fill_n(weight_.data(), n_, 1 / std::sqrt(noise));
+  smallest_noise_ = noise;
+  if (centred_square_ >= 0) return;
+  double sum = 0;
+  for (Index i = 0; i < n_; ++i) sum += series_.value[static_cast<std::size_t>(i)];
+  const double mean = sum / static_cast<double>(n_);
+  centred_square_ = square_ = 0;
+  for (Index i = 0; i < n_; ++i) {
+    const double y = series_.value[static_cast<std::size_t>(i)];
+    value_.data()[i] = y;
+    noise_slope_.data()[i] = 1;
+    square_ += y * y;
+    centred_square_ += (y - mean) * (y - mean);
+  }
+}
+
 void Observations::at(double noise) {
+  if (equal_noise()) return at_equal(noise);
   const double* y = series_.value.data();
   const double* known = series_.variance.empty() ? nullptr : series_.variance.data();
   within_ = within_slope_ = 0;
@@ -64,6 +84,7 @@ void Observations::at(double noise) {
 }
 
 double Observations::noise_weighted_square(bool centred) const {
+  if (equal_noise()) return (centred ? centred_square_ : square_) / smallest_noise_;
   double precision = 0, first = 0, square = 0;
   for (Index i = 0; centred && i < n_; ++i) {
     const double p = 1 / noise_.data()[i];

@@ -34,10 +34,13 @@ class Observations {
   double noise_weighted_square(bool centred) const;
 
  private:
+  void at_equal(double noise);
+
   const Series& series_;
   Index n_;
   AlignedBuffer time_, value_, noise_, weight_, noise_slope_, value_slope_;
   double within_ = 0, within_slope_ = 0, smallest_noise_ = 0;
+  double square_ = 0, centred_square_ = -1;  // of the values, when all noise is equal
 };
 
 }  // namespace bandgp
