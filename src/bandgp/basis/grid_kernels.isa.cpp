@@ -74,18 +74,15 @@ void locate(const double* x, PointRange range, double spacing, double* node, dou
   }
 }
 
-/// Adds the points t0 … t1−1 of eight, which share a window, to it.
+/// carry · weight for eight points: what is left to multiply a vector of the window by.
 template <int fixed>
-BANDGP_INLINE void spread_run(const Eight<fixed>& eight, int vectors, const double* table, int t0, int t1,
-                              const double* weight, double* to) {
-  Column sum[kRoom<fixed>];
-  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::load_unaligned(to + 8 * v);
-  for (int t = t0; t < t1; ++t) {
-    const Column w = Column::all(weight[t]);
-    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = mul_add(eight.window(t, v, table), w, sum[v]);
+struct Weighted {
+  alignas(64) double carry[kRoom<fixed>][8];
+  BANDGP_INLINE Weighted(const Eight<fixed>& eight, int vectors, const double* weight) {
+    const Column w = Column::load_unaligned(weight);
+    BANDGP_UNROLL for (int v = 0; v < vectors; ++v)(Column::load(eight.carry[v]) * w).store(carry[v]);
   }
-  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v].store_unaligned(to + 8 * v);
-}
+};
 
 template <int fixed>
 void spread(const GridPoints& points, PointRange range, int columns, const double* const* weight,
@@ -93,11 +90,25 @@ void spread(const GridPoints& points, PointRange range, int columns, const doubl
   const int vectors = fixed > 0 ? fixed : points.vectors;
   for (Index i = range.begin; i < range.end; i += 8) {
     const Eight<fixed> eight = eight_points<fixed>(points, i);
-    for (int t0 = 0, t1 = 0; t0 < 8; t0 = t1) {
-      const Index first = points.first[i + t0];
-      while (t1 < 8 && points.first[i + t1] == first) ++t1;
-      for (int c = 0; c < columns; ++c)
-        spread_run<fixed>(eight, vectors, points.table, t0, t1, weight[c] + i, out[c] + first);
+    for (int c = 0; c < columns; ++c) {
+      const Weighted<fixed> weighted(eight, vectors, weight[c] + i);
+      for (int t0 = 0, t1 = 0; t0 < 8; t0 = t1) {  // runs of points that share a window
+        const Index first = points.first[i + t0];
+        while (t1 < 8 && points.first[i + t1] == first) ++t1;
+        double* to = out[c] + first;
+        Column sum[kRoom<fixed>];
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = Column::zero();
+        for (int t = t0; t < t1; ++t) {
+          const Column near = Column::load(eight.near + 8 * t);
+          BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+            sum[v] = mul_add(near, Column::all(weighted.carry[v][t]), sum[v]);
+          }
+        }
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+          mul_add(sum[v], Column::load(points.table + 8 * v), Column::load_unaligned(to + 8 * v))
+              .store_unaligned(to + 8 * v);
+        }
+      }
     }
   }
 }
@@ -123,14 +134,14 @@ BANDGP_INLINE void gather_any(const GridPoints& points, PointRange range, int co
         const double* from = w[c] + points.first[i + t];
         Column sum = Column::zero();
         BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-          Column value = eight.window(t, v, points.table);
+          Column value = Column::load(points.table + 8 * v) * Column::load_unaligned(from + 8 * v);
           if constexpr (slope) {
             const Column lag = (points.offset[i + t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
-            value = value * ((2 * points.g) * (lag * lag) + Column::all(-0.5));
+            value = value * mul_add(lag, (2 * points.g) * lag, Column::all(-0.5));
           }
-          sum = mul_add(value, Column::load_unaligned(from + 8 * v), sum);
+          sum = mul_add(value, Column::all(eight.carry[v][t]), sum);
         }
-        sum.store(partial + 8 * t);
+        (sum * Column::load(eight.near + 8 * t)).store(partial + 8 * t);
       }
       sums_of_lanes(partial).store_unaligned(out[c] + i);
     }
@@ -164,19 +175,6 @@ template <int fixed>
 void half_sums(const HalfGridPoints& half, PointRange range, const double* weight, double* h0, double* h2) {
   const GridPoints& points = half.points;
   const int vectors = fixed > 0 ? fixed : half.vectors;
-  Column sum0[kRoom<fixed>], sum2[kRoom<fixed>];
-  BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
-  Index current = -1;
-  const auto add = [&](const Column* sum, double* to) {
-    BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-      (sum[v] + Column::load_unaligned(to + 8 * v)).store_unaligned(to + 8 * v);
-    }
-  };
-  const auto flush = [&] {
-    if (current < 0) return;
-    add(sum0, h0 + current);
-    if (h2 != nullptr) add(sum2, h2 + current);
-  };
   alignas(64) double step[8], offset[8];
   for (Index i = range.begin; i < range.end; i += 8) {
     const Column twice = 2.0 * Column::load_unaligned(points.offset + i);
@@ -184,26 +182,36 @@ void half_sums(const HalfGridPoints& half, PointRange range, const double* weigh
     kappa.store(step);
     epsilon.store(offset);
     const Eight<fixed> eight(vectors, (-0.5 * points.g) * (epsilon * epsilon), points.g * epsilon);
-    for (int t = 0; t < 8; ++t) {
-      // J is at half node 2(first + 4·vectors of the nodes); the window begins 4·vectors before J's half node
-      // + κ.
-      const Index first =
-          2 * (points.first[i + t] + 4 * points.vectors) + static_cast<Index>(step[t]) - 4 * vectors;
-      if (first != current) {
-        flush();
-        current = first;
-        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
+    const Weighted<fixed> weighted(eight, vectors, weight + i);
+    // J is at half node 2(first + 4·vectors of the nodes); the window begins 4·vectors before J's half node +
+    // κ.
+    const auto begin = [&](int t) {
+      return 2 * (points.first[i + t] + 4 * points.vectors) + static_cast<Index>(step[t]) - 4 * vectors;
+    };
+    for (int t0 = 0, t1 = 0; t0 < 8; t0 = t1) {
+      const Index first = begin(t0);
+      while (t1 < 8 && begin(t1) == first) ++t1;
+      Column sum0[kRoom<fixed>], sum2[kRoom<fixed>];
+      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) sum0[v] = sum2[v] = Column::zero();
+      for (int t = t0; t < t1; ++t) {
+        const Column near = Column::load(eight.near + 8 * t);
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+          const Column value = near * Column::all(weighted.carry[v][t]);
+          const Column lag = (offset[t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
+          sum0[v] = sum0[v] + value;
+          sum2[v] = mul_add(value, lag * lag, sum2[v]);
+        }
       }
-      const Column w = Column::all(weight[i + t]);
-      BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
-        const Column value = eight.window(t, v, half.table) * w;
-        sum0[v] = sum0[v] + value;
-        const Column lag = (offset[t] - (8.0 * v - 4.0 * vectors)) - Column::iota();
-        sum2[v] = mul_add(value, lag * lag, sum2[v]);
-      }
+      const auto add = [&](const Column* sum, double* to) {
+        BANDGP_UNROLL for (int v = 0; v < vectors; ++v) {
+          mul_add(sum[v], Column::load(half.table + 8 * v), Column::load_unaligned(to + 8 * v))
+              .store_unaligned(to + 8 * v);
+        }
+      };
+      add(sum0, h0 + first);
+      if (h2 != nullptr) add(sum2, h2 + first);
     }
   }
-  flush();
 }
 
 void fill_gram(const double* lags, const double* h0, Index row, Index from, double* out) {
