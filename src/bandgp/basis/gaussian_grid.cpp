@@ -11,11 +11,11 @@ void GaussianGrid::tabulate() {
   table_.reserve(wide);
   half_table_.reserve(half_wide);
   for (int p = 0; p < wide; ++p) {
-    const double lag = p - wide / 2;
+    const double lag = p - 4.0 * design_.vectors;
     table_.data()[p] = design_.amplitude * std::exp(-design_.g * lag * lag);
   }
   for (int p = 0; p < half_wide; ++p) {
-    const double lag = p - half_wide / 2;
+    const double lag = p - 4.0 * design_.half_vectors;
     half_table_.data()[p] = std::exp(-0.5 * design_.g * lag * lag);
   }
   const Index most = design_.bandwidth + 24;

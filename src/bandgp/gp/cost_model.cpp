@@ -50,7 +50,7 @@ double band_nanoseconds(Index n, const MeanWidth& width) {
 }
 
 double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
-  const auto blocks = static_cast<double>(round_up(bandwidth, 8) / 8 + 1);
+  const double blocks = std::ceil(static_cast<double>(bandwidth) / 8) + 1;
   return 95 * static_cast<double>(n) + (100 + 17 * blocks * blocks) * nodes;
 }
 

@@ -520,6 +520,7 @@ double MixedRepresentation::condition() {
 
 std::vector<GaussianGrid::Windows> MixedRepresentation::windows_at(std::span<const double> x) const {
   std::vector<GaussianGrid::Windows> windows;
+  windows.reserve(long_.size());
   for (const LongTerm& term : long_) windows.push_back(term.grid.windows_at(x));
   return windows;
 }
