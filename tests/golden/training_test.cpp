@@ -404,6 +404,24 @@ TEST(Training, a_fixed_band_that_fits_a_part_but_not_all_of_a_long_series_steps_
   EXPECT_TRUE(std::isfinite(result.nll)) << status_name(result.status) << ": " << result.message;
 }
 
+TEST(Training, clusters_of_points_do_not_hide_a_length_scale_of_many_clusters) {
+  // Visits 30 apart of 10 points within 0.002 each; the curve varies over three visits.
+  Random random(6);
+  std::vector<double> time, value;
+  for (int visit = 0; visit < 120; ++visit) {
+    for (int i = 0; i < 10; ++i) {
+      time.push_back(30.0 * visit + 0.0002 * i);
+      value.push_back(std::sin(time.back() / 60) + std::sin(time.back() / 143) + 0.05 * random.normal());
+    }
+  }
+  FitOptions options = options_for("se", Mean::constant);
+  const FitResult found = fit(std::make_shared<const Series>(make_series(time, value)), options);
+  options.init = {{"lengthscale", 80}};
+  const FitResult told = fit(std::make_shared<const Series>(make_series(time, value)), options);
+  EXPECT_NEAR(found.nll, told.nll, 1e-3);
+  EXPECT_GT(found.model.kernel.terms[0].lengthscale, 30);
+}
+
 TEST(Training, cancelling_at_any_time_returns_a_finite_model) {
   const Data data = simulate(plain_truth(), 200, 10);
   const auto series = series_of(data, Mean::constant);

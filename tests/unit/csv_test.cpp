@@ -244,4 +244,10 @@ TEST(Csv, a_first_line_with_a_number_in_it_is_data_and_may_be_malformed) {
   EXPECT_NE(error_of("0,1.2x\n1,2\n").find(":1"), std::string::npos);
 }
 
+TEST(Csv, with_a_step_and_several_columns_the_values_must_be_named) {
+  EXPECT_EQ(error_of("t,y\n1,2\n", {.step = 1}),
+            "data.csv: has several columns; with --step, name the values by --y");
+  EXPECT_EQ(read("t,y\n1,2\n", {.y = "y", .step = 1}).value, (Values{2}));
+}
+
 }  // namespace

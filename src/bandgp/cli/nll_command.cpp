@@ -20,7 +20,14 @@ struct NllFlags {
   CommonFlags common;
 };
 
-std::string failure_text(const Failure& failure, const Likelihood& likelihood, const Model& model) {
+std::string failure_text(const Failure& failure, const Likelihood& likelihood, const Model& model,
+                         const Cut& cut) {
+  if (failure.kind == Failure::Kind::not_positive_definite && cut.rule == Cut::Rule::tolerance) {
+    return fmt::format(
+        "the covariance is singular in double precision (row {}): the noise is too small beside the "
+        "variance, raise it",
+        failure.row + 1);
+  }
   if (failure.kind == Failure::Kind::not_positive_definite) {
     return fmt::format(
         "with {} the banded covariance is not positive definite (row {}): widen the band, or leave it to "
@@ -82,7 +89,7 @@ int nll(const NllFlags& flags) {
 
   std::string message;
   if (result.failure) {
-    message = failure_text(*result.failure, result.likelihood, model);
+    message = failure_text(*result.failure, result.likelihood, model, cut);
   } else if (!std::isfinite(result.likelihood.nll)) {
     message = "the NLL is not a finite number at these parameters";
   } else if (!result.likelihood.certificate.holds()) {

@@ -145,6 +145,13 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
     result.message = fmt::format(
         "the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: --thin the series",
         trainer.smallest_refused() / 1e9, max_bytes / 1e9);
+  } else if (result.cut.rule == Cut::Rule::tolerance) {
+    result.status = FitStatus::not_positive_definite;
+    result.message = fmt::format(
+        "the covariance was singular in double precision at {} of {} points tried: the values have hardly "
+        "any noise; "
+        "fix some, as in --fix noise={:.0e}",
+        result.rejected_not_positive_definite, result.evaluations, 1e-6 * result.model.kernel.variance());
   } else {
     result.status = FitStatus::not_positive_definite;
     result.message = fmt::format(

@@ -20,6 +20,7 @@ DataScale data_scale(const Series& series, Mean mean) {
     std::nth_element(gaps.begin(), middle, gaps.end());
     scale.gap = *middle;
     scale.span = series.time.back() - series.time.front();
+    scale.mean_gap = scale.span / static_cast<double>(gaps.size());
   }
   double center = 0, square = 0;
   const auto m = static_cast<double>(series.value.size());
@@ -44,12 +45,18 @@ Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
 
 std::vector<Model> grid_starts(const Kernel& kernel, Mean mean, const DataScale& scale) {
   std::vector<Model> starts;
-  for (const double gaps : {1.0, 3.0, 8.0, 20.0, 50.0}) {
-    if (gaps > 1 && gaps * scale.gap > scale.span / 3) break;
+  std::vector<double> lengthscales;
+  for (const double gap : {scale.gap, scale.mean_gap}) {
+    if (gap == scale.mean_gap && gap < 4 * scale.gap) break;  // no clusters
+    for (const double gaps : {1.0, 3.0, 8.0, 20.0, 50.0}) {
+      if (gaps == 1 || gaps * gap <= scale.span / 3) lengthscales.push_back(gaps * gap);
+    }
+  }
+  for (const double lengthscale : lengthscales) {
     for (const double share : {0.5, 0.1, 0.01, 1e-4}) {
       Model model{kernel, share * scale.variance, mean};
       model.kernel.terms[0].variance = (1 - share) * scale.variance;
-      model.kernel.terms[0].lengthscale = gaps * scale.gap;
+      model.kernel.terms[0].lengthscale = lengthscale;
       starts.push_back(model);
     }
   }

@@ -8,7 +8,8 @@ namespace bandgp {
 
 /// What the candidates are made from, internal units.
 struct DataScale {
-  double gap = 1;  // median spacing
+  double gap = 1;       // median spacing
+  double mean_gap = 1;  // far longer where points come in clusters
   double span = 1;
   double variance = 1;  // of the values (about 0 for a zero mean)
 };

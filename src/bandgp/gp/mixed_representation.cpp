@@ -511,12 +511,7 @@ Certificate MixedRepresentation::certificate(CertificateInputs inputs) const {
   return dual_certificate(e, envelope_.padded_size(), inputs);
 }
 
-double MixedRepresentation::condition() {
-  const double* inverse = matrix_.inverse_diagonal();
-  const auto [low, high] = std::minmax_element(inverse, inverse + envelope_.padded_size());
-  const double own = (*high / *low) * (*high / *low);
-  return std::max(own, band_.condition());
-}
+double MixedRepresentation::condition() { return std::max(largest_, band_.condition()); }
 
 std::vector<GaussianGrid::Windows> MixedRepresentation::windows_at(std::span<const double> x) const {
   std::vector<GaussianGrid::Windows> windows;

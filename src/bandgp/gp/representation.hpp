@@ -64,8 +64,8 @@ class Representation {
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;
   virtual double reach() const = 0;
-  /// (largest pivot / smallest pivot) of the factored matrix: an estimate, from below, of its condition
-  /// number.
+  /// An estimate, from below, of the condition number that rounding is magnified by: the ratio of pivots of a
+  /// band, the largest entry of the dual's matrix.
   virtual double condition() = 0;
 
   /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)

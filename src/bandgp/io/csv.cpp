@@ -170,6 +170,8 @@ void choose_columns(Columns& columns, const CsvOptions& options, const std::stri
   const bool has_times = options.step == 0;
   if (has_times && columns.count == 1)
     refuse(file, "has one column only; give the spacing of its values by --step");
+  if (!has_times && columns.count > 1 && options.y.empty())
+    refuse(file, "has several columns; with --step, name the values by --y");
   if (!options.x.empty() && has_times) columns.x = find_column(columns, options.x, file);
   if (!options.y.empty()) columns.y = find_column(columns, options.y, file);
   if (!options.yerr.empty()) columns.yerr = find_column(columns, options.yerr, file);
