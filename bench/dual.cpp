@@ -4,11 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <random>
 
 #include "bandgp/fit/fit.hpp"
-
-extern "C" void dpbtrf_(const char* uplo, const int* n, const int* k, double* ab, const int* ld, int* info);
+#include "support.hpp"
 
 namespace {
 
@@ -17,36 +15,10 @@ using namespace bandgp;
 constexpr Index kMillion = 1'000'000;
 
 Series irregular_series(Index n) {
-  std::mt19937_64 generator(1);
-  std::uniform_real_distribution<double> gap(0.5, 1.5);
-  std::normal_distribution<double> normal;
-  std::vector<double> time, value;
-  double t = 0;
-  for (Index i = 0; i < n; ++i) {
-    time.push_back(t += gap(generator));
-    value.push_back(std::sin(0.01 * t) + std::sin(0.3 * t) + 0.3 * normal(generator));
-  }
-  return make_series(time, value);
+  return bench::irregular_series(n, [](double t) { return std::sin(0.01 * t) + std::sin(0.3 * t); });
 }
 
-void peer_dpbtrf(benchmark::State& state) {
-  const int n = static_cast<int>(kMillion), k = 32, ld = k + 1;
-  AlignedBuffer ab;
-  ab.reserve(Index{n} * ld);
-  for (auto _ : state) {
-    state.PauseTiming();
-    for (Index j = 0; j < n; ++j) {
-      for (Index lag = 0; lag <= k; ++lag) {
-        const double r = 6.0 * static_cast<double>(lag) / k;
-        ab.data()[j * ld + lag] = lag == 0 ? 1.5 : 0.5 * std::exp(-0.5 * r * r);
-      }
-    }
-    state.ResumeTiming();
-    int info = 0;
-    dpbtrf_("L", &n, &k, ab.data(), &ld, &info);
-    if (info != 0) state.SkipWithError("dpbtrf failed");
-  }
-}
+void peer_dpbtrf(benchmark::State& state) { bench::dpbtrf(state, kMillion, 32); }
 
 void evaluate_auto(benchmark::State& state, const Kernel& kernel, Index n, Index threads) {
   const Series series = irregular_series(n);

@@ -5,16 +5,15 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/selected_inverse.hpp"
 #include "bandgp/band/solve.hpp"
 #include "bandgp/fit/fit.hpp"
+#include "support.hpp"
 
 extern "C" {
-void dpbtrf_(const char* uplo, const int* n, const int* k, double* ab, const int* ld, int* info);
 void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
             const int* ldc);
@@ -26,12 +25,6 @@ using namespace bandgp;
 
 constexpr Index kRows = 200'000;
 
-/// Entry at distance `lag` of a well-conditioned banded matrix: an SE kernel that fits the band, plus noise.
-double entry(Index lag, Index k) {
-  const double r = 6.0 * static_cast<double>(lag) / static_cast<double>(k);
-  return lag == 0 ? 1.5 : 0.5 * std::exp(-0.5 * r * r);
-}
-
 double cholesky_flops(Index n, Index k) {
   return static_cast<double>(n) * (static_cast<double>(k * k) + 3.0 * static_cast<double>(k) + 1.0);
 }
@@ -39,7 +32,7 @@ double cholesky_flops(Index n, Index k) {
 void fill(PanelBand& matrix, Index k) {
   const Envelope& envelope = matrix.envelope();
   std::vector<double> values(static_cast<std::size_t>(k) + 1);
-  for (Index lag = 0; lag <= k; ++lag) values[static_cast<std::size_t>(lag)] = entry(lag, k);
+  for (Index lag = 0; lag <= k; ++lag) values[static_cast<std::size_t>(lag)] = bench::entry(lag, k);
   for (Index p = 0; p < envelope.panels(); ++p) {
     for (Index c = envelope.panel_first()[p]; c < 8 * (p + 1); ++c) {
       for (Index r = 0; r < 8; ++r) {
@@ -60,22 +53,10 @@ void dgemm(benchmark::State& state) {
 }
 
 void dpbtrf(benchmark::State& state) {
-  const Index k = state.range(0), n = kRows;
-  const int rows = static_cast<int>(n), width = static_cast<int>(k), ld = width + 1;
-  AlignedBuffer ab;  // huge pages for LAPACK too
-  ab.reserve(n * (k + 1));
-  for (auto _ : state) {
-    state.PauseTiming();
-    for (Index j = 0; j < n; ++j) {
-      for (Index lag = 0; lag <= k; ++lag) ab.data()[j * (k + 1) + lag] = entry(lag, k);
-    }
-    state.ResumeTiming();
-    int info = 0;
-    dpbtrf_("L", &rows, &width, ab.data(), &ld, &info);
-    if (info != 0) state.SkipWithError("dpbtrf failed");
-  }
+  const Index k = state.range(0);
+  bench::dpbtrf(state, kRows, k);
   state.counters["flops"] =
-      benchmark::Counter(cholesky_flops(n, k), benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(cholesky_flops(kRows, k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void cholesky(benchmark::State& state) {
@@ -111,18 +92,9 @@ void selected_inverse(benchmark::State& state) {
   }
 }
 
-/// Irregular times at mean spacing 1, and an SE model whose widest row is about k.
+/// An SE model on these has a widest row of about 7.5 length-scales.
 Series irregular_series(Index n) {
-  std::mt19937_64 generator(1);
-  std::uniform_real_distribution<double> gap(0.5, 1.5);
-  std::normal_distribution<double> normal;
-  std::vector<double> time, value;
-  double t = 0;
-  for (Index i = 0; i < n; ++i) {
-    time.push_back(t += gap(generator));
-    value.push_back(std::sin(0.2 * t) + 0.3 * normal(generator));
-  }
-  return make_series(time, value);
+  return bench::irregular_series(n, [](double t) { return std::sin(0.2 * t); });
 }
 
 void nll_with_gradient(benchmark::State& state) {

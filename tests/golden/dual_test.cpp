@@ -4,11 +4,8 @@
 // and of the prior's scale or, where that is more, what a backward error of u ‖A‖ makes of them.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
-#include "support/analytic_gradient.hpp"
 #include "support/isa.hpp"
-#include "support/problems.hpp"
+#include "support/truth.hpp"
 
 namespace {
 
@@ -17,7 +14,8 @@ using support::Case;
 using support::Random;
 using support::Real;
 using support::Times;
-using support::u;
+using support::Truth;
+using support::Used;
 
 Cut dual_cut(double tolerance) { return {.method = Method::dual, .tolerance = tolerance}; }
 
@@ -42,29 +40,10 @@ Case random_case(Random& random, std::size_t n, double ratio) {
   return c;
 }
 
-struct Used {
-  Real nll = 0, gradient = 0, mean = 0, variance = 0, loo = 0;
-  int compared = 0;
-  void report() const {
-    std::cout << compared << " compared; used of the allowance: loss " << static_cast<double>(nll)
-              << ", gradient " << static_cast<double>(gradient) << ", mean " << static_cast<double>(mean)
-              << ", variance " << static_cast<double>(variance) << ", leave-one-out "
-              << static_cast<double>(loo) << '\n';
-  }
-};
-
-void note(Real& used, Real actual, Real expected, Real allowed) {
-  used = std::max(used, std::abs(actual - expected) / allowed);
-}
-
 void expect_equal_to_dense(Case c, Used& used) {
-  const dense::Problem problem = support::exact_problem(c);
-  const Real condition = support::condition(dense::covariance(problem));
-  if (condition > 1e12L) return;
-  const auto solved = dense::solve_gls(problem);
-  const Real nll = *dense::nll(problem);
-  const dense::Vector gradient = support::analytic_gradient(problem, *solved);
-  c.cut = dual_cut(static_cast<double>(1e-12L * std::max<Real>(1, std::abs(nll))));
+  const Truth truth(c);
+  if (!truth.usable()) return;
+  c.cut = dual_cut(static_cast<double>(1e-12L * std::max<Real>(1, std::abs(*dense::nll(truth.problem)))));
   SCOPED_TRACE(testing::Message() << c);
   const Series series = support::make_series(c);
   support::for_each_isa([&] {
@@ -72,15 +51,7 @@ void expect_equal_to_dense(Case c, Used& used) {
     const EvaluationResult result = evaluate(series, c.model, c.cut);
     ASSERT_FALSE(result.failure);
     EXPECT_EQ(result.likelihood.method, "dual");
-    const Real backward = u * condition * (static_cast<Real>(c.size()) + solved->quadratic);
-    const Real allowed = std::max(1e-10L * std::max<Real>(1, std::abs(nll)), backward);
-    EXPECT_CLOSE(result.likelihood.nll, nll, allowed);
-    note(used.nll, result.likelihood.nll, nll, allowed);
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      const Real slack = std::max(1e-8L * std::max<Real>(1, std::abs(gradient[i])), 4 * backward);
-      EXPECT_CLOSE(result.likelihood.gradient[i], gradient[i], slack) << "parameter " << i;
-      note(used.gradient, result.likelihood.gradient[i], gradient[i], slack);
-    }
+    support::expect_likelihood(result.likelihood.nll, result.likelihood.gradient, truth, used);
   });
 }
 
@@ -98,21 +69,6 @@ TEST(Dual, loss_and_gradient_equal_the_dense_ones_at_every_lengthscale) {
   used.report();
 }
 
-std::vector<double> test_times(Random& random, const Case& c) {
-  const auto [low, high] = std::ranges::minmax(c.time);
-  const double span = high > low ? high - low : 1;
-  std::vector<double> times;
-  for (int i = 0; i < 12; ++i) times.push_back(random.uniform(low, high));
-  for (int i = 0; i < 4; ++i) times.push_back(random.pick(c.time));
-  for (const double far : {0.01, 0.3, 1.0, 10.0, 1e6}) {
-    times.push_back(high + far * span);
-    times.push_back(low - far * span);
-  }
-  const double l = c.model.kernel.terms[0].lengthscale;
-  for (const double far : {1.0, 3.0, 5.0, 8.0}) times.push_back(high + far * l);
-  return times;
-}
-
 TEST(Dual, predictions_and_leave_one_out_equal_the_dense_ones_inside_and_outside_the_data) {
   Random random(2);
   Used used;
@@ -120,57 +76,24 @@ TEST(Dual, predictions_and_leave_one_out_equal_the_dense_ones_inside_and_outside
     const double ratio = random.log_uniform(0.5, 1e4);
     Case c =
         random_case(random, static_cast<std::size_t>(trial % 40 == 39 ? 200 : random.integer(3, 40)), ratio);
-    const dense::Problem problem = support::exact_problem(c);
-    const Real condition = support::condition(dense::covariance(problem));
-    const auto solved = dense::solve_gls(problem);
-    if (!solved || condition > 1e11L) continue;
     c.cut = dual_cut(1e-13);
+    const Truth truth(c);
+    if (!truth.usable() || truth.condition > 1e11L) continue;
     SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c);
-    const std::vector<double> times = test_times(random, c);
-    const dense::Vector xs(times.begin(), times.end());
-    const dense::Prediction expected = *dense::predict(problem, xs);
+    std::vector<double> times = support::test_times(random, c);
+    for (const double far : {1.0, 3.0, 5.0, 8.0})  // where windows leave the data
+      times.push_back(std::ranges::max(c.time) + far * c.model.kernel.terms[0].lengthscale);
+    const dense::Prediction expected =
+        *dense::predict(truth.problem, dense::Vector(times.begin(), times.end()));
     // Leaving one out must leave the mean determined.
     const auto loo = c.size() > 4 && c.size() <= 60 && std::ranges::count(c.time, c.time[1]) == 1
-                         ? dense::loo(problem)
+                         ? dense::loo(truth.problem)
                          : std::nullopt;
-    const Real prior = dense::kernel(problem, 0);
-    const Real spread = std::sqrt(prior * (static_cast<Real>(c.size()) + solved->quadratic));
     support::for_each_isa([&] {
       ++used.compared;
       Posterior posterior = support::make_posterior(c);
       ASSERT_EQ(posterior.likelihood().method, "dual");
-      const Prediction result = posterior.predict(times);
-      const std::vector<double> covariance = posterior.covariance(times);
-      for (std::size_t t = 0; t < times.size(); ++t) {
-        SCOPED_TRACE(testing::Message() << "at " << times[t]);
-        const Real size = std::max(prior, std::abs(expected.variance[t]));
-        const Real mean_slack = std::max(1e-8L * (std::abs(expected.mean[t]) + std::sqrt(prior)),
-                                         4 * u * (condition * spread + 8 * std::abs(expected.mean[t])));
-        const Real slack = std::max(1e-8L, 16 * u * condition) * size;
-        EXPECT_CLOSE(result.mean[t], expected.mean[t], mean_slack);
-        EXPECT_CLOSE(result.variance[t], expected.variance[t], slack);
-        EXPECT_GE(result.variance[t], 0);
-        note(used.mean, result.mean[t], expected.mean[t], mean_slack);
-        note(used.variance, result.variance[t], expected.variance[t], slack);
-        for (std::size_t s = 0; s < times.size(); ++s) {
-          const Real pair = std::max(1e-8L, 16 * u * condition) *
-                            std::max({prior, std::abs(expected.variance[t]), std::abs(expected.variance[s])});
-          EXPECT_CLOSE(covariance[s * times.size() + t], expected.covariance(s, t), pair)
-              << "and " << times[s];
-        }
-      }
-      if (!loo) return;
-      const LeaveOneOut out = posterior.leave_one_out();
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        const auto row = static_cast<std::size_t>(posterior.series().row[i]);
-        const Real mean_slack = std::max(
-            1e-8L * (std::abs(loo->mean[row]) + std::sqrt(prior)),
-            16 * u * condition * (spread + std::abs(loo->mean[row]) + std::sqrt(loo->variance[row])));
-        const Real slack = std::max(1e-8L, 64 * u * condition) * std::max(prior, loo->variance[row]);
-        EXPECT_CLOSE(out.mean[i], loo->mean[row], mean_slack) << "row " << row;
-        EXPECT_CLOSE(out.variance[i], loo->variance[row], slack) << "row " << row;
-        note(used.loo, out.mean[i], loo->mean[row], mean_slack);
-      }
+      support::expect_posterior(posterior, truth, times, expected, loo, used);
     });
     if (HasFatalFailure()) return;
   }
@@ -211,14 +134,9 @@ TEST(Dual, equals_the_band_on_a_hundred_thousand_points) {
   const Series series = support::make_series(c);
   const EvaluationResult dual = evaluate(series, c.model, dual_cut(1e-6));
   const EvaluationResult band = evaluate(series, c.model, {.method = Method::band, .tolerance = 1e-6});
-  ASSERT_FALSE(dual.failure || band.failure);
+  support::expect_same_likelihood(dual, band, 1e-6);
   EXPECT_EQ(dual.likelihood.method, "dual");
   EXPECT_EQ(band.likelihood.method, "band");
-  EXPECT_CLOSE(dual.likelihood.nll, band.likelihood.nll, 2e-6 + 1e-12 * std::abs(band.likelihood.nll));
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_CLOSE(dual.likelihood.gradient[i], band.likelihood.gradient[i],
-                 1e-8 * (std::abs(band.likelihood.gradient[i]) + 1000));
-  }
 }
 
 TEST(Dual, drawn_curves_have_the_posterior_mean_and_covariance_and_stay_what_they_are) {

@@ -5,9 +5,8 @@
 
 #include <iostream>
 
-#include "support/analytic_gradient.hpp"
 #include "support/isa.hpp"
-#include "support/problems.hpp"
+#include "support/truth.hpp"
 
 namespace {
 
@@ -16,7 +15,9 @@ using support::Case;
 using support::Random;
 using support::Real;
 using support::Times;
+using support::Truth;
 using support::u;
+using support::Used;
 
 struct Split {
   Case c;
@@ -59,81 +60,33 @@ std::unique_ptr<MixedRepresentation> make_mixed(const Split& s, double tolerance
 
 TEST(Mixed, everything_equals_the_dense_model_for_every_split) {
   Random random(21);
-  Real used_nll = 0, used_gradient = 0, used_mean = 0, used_variance = 0;
-  int compared = 0;
+  Used used;
   for (int trial = 0; trial < (support::kSanitized ? 30 : 250); ++trial) {
     const std::size_t n = trial % 25 == 24 ? 150 : static_cast<std::size_t>(random.integer(1, 50));
     const Split s = random_split(random, n);
     const Case& c = s.c;
-    const dense::Problem problem = support::exact_problem(c);
-    const Real condition = support::condition(dense::covariance(problem));
-    const auto solved = dense::solve_gls(problem);
-    if (!solved || condition > 1e11L) continue;
+    const Truth truth(c);
+    if (!truth.usable() || truth.condition > 1e11L) continue;
     SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c << ", long " << s.long_terms);
-    const Real nll = *dense::nll(problem);
-    const dense::Vector gradient = support::analytic_gradient(problem, *solved);
     const auto series = std::make_shared<const Series>(support::make_series(c));
-    std::vector<double> times;
-    const auto [low, high] = std::ranges::minmax(c.time);
-    for (int i = 0; i < 10; ++i) times.push_back(random.uniform(low, high));
-    for (const double far : {0.01, 0.3, 3.0, 1e4}) times.push_back(high + far * (high - low + 1));
-    times.push_back(random.pick(c.time));
-    const dense::Prediction expected = *dense::predict(problem, dense::Vector(times.begin(), times.end()));
-    const auto loo =
-        n > 5 && n <= 50 && std::ranges::count(c.time, c.time[1]) == 1 ? dense::loo(problem) : std::nullopt;
-    const Real prior = dense::kernel(problem, 0);
-    const Real spread = std::sqrt(prior * (static_cast<Real>(n) + solved->quadratic));
+    const std::vector<double> times = support::test_times(random, c);
+    const dense::Prediction expected =
+        *dense::predict(truth.problem, dense::Vector(times.begin(), times.end()));
+    const auto loo = n > 5 && n <= 50 && std::ranges::count(c.time, c.time[1]) == 1
+                         ? dense::loo(truth.problem)
+                         : std::nullopt;
     support::for_each_isa([&] {
-      ++compared;
+      ++used.compared;
       Evaluator evaluator(*series, c.model.mean, make_mixed(s, 1e-12));
       Likelihood likelihood;
       ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series->units), true, likelihood));
-      const Real backward = u * condition * (static_cast<Real>(n) + solved->quadratic);
-      const Real allowed = std::max(1e-10L * std::max<Real>(1, std::abs(nll)), backward);
-      const double got = nll_to_user(likelihood.nll, *series);
-      EXPECT_CLOSE(got, nll, allowed);
-      used_nll = std::max(used_nll, std::abs(got - nll) / allowed);
-      for (std::size_t i = 0; i < gradient.size(); ++i) {
-        const Real slack = std::max(1e-8L * std::max<Real>(1, std::abs(gradient[i])), 4 * backward);
-        EXPECT_CLOSE(likelihood.gradient[i], gradient[i], slack) << "parameter " << i;
-        used_gradient = std::max(used_gradient, std::abs(likelihood.gradient[i] - gradient[i]) / slack);
-      }
+      support::expect_likelihood(nll_to_user(likelihood.nll, *series), likelihood.gradient, truth, used);
       Posterior posterior(series, c.model, make_mixed(s, 1e-12));
-      const Prediction result = posterior.predict(times);
-      const std::vector<double> covariance = posterior.covariance(times);
-      for (std::size_t t = 0; t < times.size(); ++t) {
-        SCOPED_TRACE(testing::Message() << "at " << times[t]);
-        const Real mean_slack = std::max(1e-8L * (std::abs(expected.mean[t]) + std::sqrt(prior)),
-                                         4 * u * (condition * spread + 8 * std::abs(expected.mean[t])));
-        const Real size = std::max(prior, std::abs(expected.variance[t]));
-        const Real slack = std::max(1e-8L, 16 * u * condition) * size;
-        EXPECT_CLOSE(result.mean[t], expected.mean[t], mean_slack);
-        EXPECT_CLOSE(result.variance[t], expected.variance[t], slack);
-        used_mean = std::max(used_mean, std::abs(result.mean[t] - expected.mean[t]) / mean_slack);
-        used_variance = std::max(used_variance, std::abs(result.variance[t] - expected.variance[t]) / slack);
-        for (std::size_t q = 0; q < times.size(); ++q) {
-          const Real pair =
-              std::max(1e-8L, 16 * u * condition) * std::max(size, std::abs(expected.variance[q]));
-          EXPECT_CLOSE(covariance[t * times.size() + q], expected.covariance(t, q), pair);
-        }
-      }
-      if (!loo) return;
-      const LeaveOneOut out = posterior.leave_one_out();
-      for (std::size_t i = 0; i < n; ++i) {
-        const auto row = static_cast<std::size_t>(series->row[i]);
-        const Real slack = std::max(1e-8L, 64 * u * condition) * std::max(prior, loo->variance[row]);
-        EXPECT_CLOSE(out.variance[i], loo->variance[row], slack);
-        EXPECT_CLOSE(out.mean[i], loo->mean[row],
-                     std::max(1e-8L * (std::abs(loo->mean[row]) + std::sqrt(prior)),
-                              16 * u * condition *
-                                  (spread + std::abs(loo->mean[row]) + std::sqrt(loo->variance[row]))));
-      }
+      support::expect_posterior(posterior, truth, times, expected, loo, used);
     });
     if (HasFatalFailure()) return;
   }
-  std::cout << compared << " compared; used of the allowance: loss " << static_cast<double>(used_nll)
-            << ", gradient " << static_cast<double>(used_gradient) << ", mean "
-            << static_cast<double>(used_mean) << ", variance " << static_cast<double>(used_variance) << '\n';
+  used.report();
 }
 
 TEST(Mixed, no_bound_is_ever_broken_by_the_dense_truth) {
@@ -194,13 +147,8 @@ TEST(Mixed, auto_puts_each_term_where_it_is_cheaper_and_agrees_with_the_band) {
   const Series series = support::make_series(c);
   const EvaluationResult mixed = evaluate(series, c.model, {.tolerance = 1e-7});
   const EvaluationResult band = evaluate(series, c.model, {.method = Method::band, .tolerance = 1e-7});
-  ASSERT_FALSE(mixed.failure || band.failure);
+  support::expect_same_likelihood(mixed, band, 1e-7);
   EXPECT_EQ(mixed.likelihood.method, "mixed");
-  EXPECT_CLOSE(mixed.likelihood.nll, band.likelihood.nll, 2e-7 + 1e-12 * std::abs(band.likelihood.nll));
-  for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_CLOSE(mixed.likelihood.gradient[i], band.likelihood.gradient[i],
-                 1e-8 * (std::abs(band.likelihood.gradient[i]) + 1000));
-  }
 }
 
 /// Each term by itself against the dense formulas: mean kₜᵀα, variance kₜ(0) − kₜᵀA⁻¹kₜ + what the mean adds.

@@ -10,7 +10,7 @@
 
 #include "bandgp/io/csv.hpp"
 #include "support/isa.hpp"
-#include "support/problems.hpp"
+#include "support/truth.hpp"
 
 namespace {
 
@@ -18,7 +18,9 @@ using namespace bandgp;
 using support::Case;
 using support::Random;
 using support::Real;
+using support::test_times;
 using support::Times;
+using support::Truth;
 using support::u;
 
 /// Nothing of the cross-covariances is left out that double would notice.
@@ -27,29 +29,6 @@ Cut index_cut(Index k) { return {.rule = Cut::Rule::bandwidth, .bandwidth = k, .
 Cut reach_cut(double reach) { return {.rule = Cut::Rule::reach, .reach = reach, .tolerance = kTiny}; }
 
 constexpr Mean kMeans[] = {Mean::zero, Mean::constant, Mean::linear};
-
-/// The dense model, solved, with the errors that double may make in it.
-struct Truth {
-  dense::Problem problem;
-  std::optional<dense::Solved> solved;
-  Real condition, prior;
-
-  explicit Truth(const Case& c)
-      : problem(support::cut_problem(c)),
-        solved(dense::solve_gls(problem)),
-        condition(support::condition(dense::covariance(problem))),
-        prior(dense::kernel(problem, 0)) {}
-  /// Positive definite, and clearly so.
-  bool usable() const { return solved && condition < 1e12L; }
-  Real mean_error(Real mean) const {
-    const Real spread = std::sqrt(prior * (static_cast<Real>(problem.size()) + solved->quadratic));
-    return std::max(1e-8L * (std::abs(mean) + std::sqrt(prior)),
-                    4 * u * (condition * spread + 8 * std::abs(mean)));
-  }
-  Real variance_error(Real variance) const {
-    return std::max(1e-8L, 16 * u * condition) * std::max(prior, std::abs(variance));
-  }
-};
 
 Case random_case(Random& random, std::size_t n) {
   const double gap = random.log_uniform(0.1, 10);
@@ -69,21 +48,6 @@ Case random_case(Random& random, std::size_t n) {
           : kind == 1 ? reach_cut(gap * random.uniform(1.2, 20))
                       : index_cut(last + random.integer(0, 5));
   return c;
-}
-
-/// At, between, just outside and far outside the data, in no order.
-std::vector<double> test_times(Random& random, const Case& c) {
-  const auto [low, high] = std::ranges::minmax(c.time);
-  const double span = high > low ? high - low : 1;
-  std::vector<double> times;
-  for (int i = 0; i < 12; ++i) times.push_back(random.uniform(low, high));
-  for (int i = 0; i < 4; ++i) times.push_back(random.pick(c.time));
-  for (const double far : {0.01, 0.1, 0.3, 1.0, 10.0, 1e6}) {
-    times.push_back(high + far * span);
-    times.push_back(low - far * span);
-  }
-  std::ranges::sort(times, [](double a, double b) { return std::sin(1e3 * a) < std::sin(1e3 * b); });
-  return times;
 }
 
 dense::Vector widened(const std::vector<double>& x) { return {x.begin(), x.end()}; }

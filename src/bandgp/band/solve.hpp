@@ -18,4 +18,10 @@ void solve_lower(PanelBand& factor, PanelRange range, RightHandSides b);
 /// b ← L⁻ᵀ b, the rows of `range` from the last to the first; later rows are solved already.
 void solve_upper(PanelBand& factor, PanelRange range, RightHandSides b);
 
+/// b ← (LLᵀ)⁻¹ b, all rows.
+inline void solve(PanelBand& factor, RightHandSides b) {
+  solve_lower(factor, factor.all(), b);
+  solve_upper(factor, factor.all(), b);
+}
+
 }  // namespace bandgp

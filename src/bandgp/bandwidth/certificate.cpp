@@ -9,11 +9,15 @@ namespace {
 /// 1/(1 − ρ) = 1 + ρ/(1 − ρ).
 UpperBound inverse_one_minus(UpperBound rho) { return UpperBound::exactly(1) + over_one_minus(rho); }
 
-/// q̃ and ṽ come out of a factorisation: 1e-9 relative is far more than its rounding, and far less than
-/// matters.
+}  // namespace
+
 UpperBound computed(double x) { return UpperBound::of(std::max(0.0, x) * (1 + 1e-9)); }
 
-}  // namespace
+UpperBound latent_bound(UpperBound known, UpperBound explained, const CertificateInputs& inputs) {
+  if (!inputs.mean_estimated) return known;
+  const UpperBound u = sqrt(computed(inputs.mean_variance)) + sqrt(explained);
+  return known + u * u;
+}
 
 UpperBound mean_error(UpperBound rho, double q, double v, double cross_left_out) {
   const UpperBound one_plus = UpperBound::exactly(1) + rho;
@@ -37,14 +41,10 @@ Certificate make_certificate(UpperBound rho, const CertificateInputs& in) {
   const UpperBound half = UpperBound::exactly(0.5);
   c.nll_error = half * (rho * computed(in.q) +
                         UpperBound::exactly(static_cast<double>(in.n)) * minus_log_one_minus(rho));
-  // ṽ ≤ (1+ρ) v ≤ (1+ρ) k(0) with the mean known.  Estimated coefficients add uᵀCu, u = h* − HᵀÃ⁻¹k*, and
-  // √(uᵀCu) ≤ √(h*ᵀCh*) + √(k*ᵀÃ⁻¹k*) ≤ √(h*ᵀCh*) + √(k(0)/(1−ρ)).
+  // ṽ ≤ (1+ρ) v ≤ (1+ρ) k(0) with the mean known, and k*ᵀÃ⁻¹k* ≤ k(0)/(1−ρ).
   const UpperBound prior = computed(in.prior_variance);
-  UpperBound latent = prior * (UpperBound::exactly(1) + rho);
-  if (in.mean_estimated) {
-    const UpperBound u = sqrt(computed(in.mean_variance)) + sqrt(prior * inverse_one_minus(rho));
-    latent = latent + u * u;
-  }
+  const UpperBound latent =
+      latent_bound(prior * (UpperBound::exactly(1) + rho), prior * inverse_one_minus(rho), in);
   c.mean_error = mean_error(rho, in.q, latent.value(), in.cross_left_out);
   c.variance_error = variance_error(rho, latent.value(), in.cross_left_out);
   return c;

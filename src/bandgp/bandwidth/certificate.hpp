@@ -30,6 +30,13 @@ struct CertificateInputs {
   double cross_left_out = 0;  // ε = ‖D^{−½}e‖₂: entries of K*f that prediction leaves out, at most
 };
 
+/// What comes out of a factorisation: 1e-9 relative is far more than its rounding, and far less than matters.
+UpperBound computed(double x);
+
+/// The largest latent variance inside the span: `known` with the mean known.  Estimated coefficients add
+/// uᵀCu, u = h* − HᵀÃ⁻¹k*, and √(uᵀCu) ≤ √(h*ᵀCh*) + √(k*ᵀÃ⁻¹k*), of which `explained` bounds the last.
+UpperBound latent_bound(UpperBound known, UpperBound explained, const CertificateInputs& inputs);
+
 Certificate make_certificate(UpperBound rho, const CertificateInputs& inputs);
 
 /// |exact mean − mean| and |exact variance − variance| at one x* whose banded latent variance is v.

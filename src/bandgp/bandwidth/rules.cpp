@@ -17,7 +17,7 @@ Index ceil_root(double radicand, Index n) {
 
 template <class Rule>
 std::optional<Index> for_single_se(const Kernel& kernel, Rule rule) {
-  if (kernel.terms.size() != 1 || !std::holds_alternative<Se>(kernel.terms[0].shape)) return std::nullopt;
+  if (!kernel.is_single_se()) return std::nullopt;
   return rule(kernel.terms[0].variance, kernel.terms[0].lengthscale);
 }
 

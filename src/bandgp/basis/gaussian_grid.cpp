@@ -29,13 +29,11 @@ void GaussianGrid::tabulate() {
   }
 }
 
-void GaussianGrid::couple() {
-  coupled_.resize(static_cast<std::size_t>(nodes_));
+void GaussianGrid::couple(Index distance, std::vector<Index>& first) const {
+  first.resize(static_cast<std::size_t>(nodes_));
   for (const Run& run : runs_) {
-    const Index end = run.number + static_cast<Index>(run.end - run.begin);
-    for (Index j = run.number; j < end; ++j) {
-      coupled_[static_cast<std::size_t>(j)] = std::max(run.number, j - design_.bandwidth);
-    }
+    for (Index j = run.number; j < run.last(); ++j)
+      first[static_cast<std::size_t>(j)] = std::max(run.number, j - distance);
   }
 }
 
@@ -47,35 +45,31 @@ void GaussianGrid::place(const GridDesign& design, const double* x, Index n) {
   node_.reserve(padded);
   first_.resize(static_cast<std::size_t>(padded));
   grid_kernels().locate(x, {0, padded}, design.spacing, node_.data(), offset_.data());
-  const double before = 4.0 * design.vectors, window = 8.0 * design.vectors;
+  const double before = 4.0 * design.vectors, wide = 8.0 * design.vectors;
   runs_.clear();
   double shift = 0;
   for (Index i = 0; i < n; ++i) {
     const double begin = node_.data()[i] - before;
     if (runs_.empty() || begin - runs_.back().end > static_cast<double>(design.bandwidth)) {
-      const Index number =
-          runs_.empty() ? 0 : runs_.back().number + static_cast<Index>(runs_.back().end - runs_.back().begin);
-      runs_.push_back({begin, begin + window, number});
+      const Index number = runs_.empty() ? 0 : runs_.back().last();
+      runs_.push_back({begin, begin + wide, number});
       shift = begin - static_cast<double>(number);
     }
-    runs_.back().end = begin + window;
+    runs_.back().end = begin + wide;
     first_[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(begin - shift);
   }
   for (Index i = n; i < padded; ++i) {  // weightless, but their windows must exist
     first_[static_cast<std::size_t>(i)] = first_[static_cast<std::size_t>(n - 1)];
     offset_.data()[i] = 0;
   }
-  nodes_ = runs_.back().number + static_cast<Index>(runs_.back().end - runs_.back().begin);
-  couple();
+  nodes_ = runs_.back().last();
 }
 
 void GaussianGrid::restore(const GridDesign& design, std::vector<Run> runs) {
   design_ = design;
   tabulate();
   runs_ = std::move(runs);
-  nodes_ =
-      runs_.empty() ? 0 : runs_.back().number + static_cast<Index>(runs_.back().end - runs_.back().begin);
-  couple();
+  nodes_ = runs_.empty() ? 0 : runs_.back().last();
 }
 
 GaussianGrid::Windows GaussianGrid::windows_at(std::span<const double> x) const {
@@ -87,7 +81,7 @@ GaussianGrid::Windows GaussianGrid::windows_at(std::span<const double> x) const 
   std::fill(time.data() + count, time.data() + padded, x.empty() ? 0.0 : x.back());
   Windows result;
   result.begin.resize(static_cast<std::size_t>(padded));
-  result.value.resize(static_cast<std::size_t>(padded * 8 * design_.vectors));
+  result.value.resize(static_cast<std::size_t>(padded * window()));
   grid_kernels().locate(time.data(), {0, padded}, design_.spacing, result.begin.data(), offset.data());
   GridPoints points = this->points();
   points.offset = offset.data();

@@ -33,6 +33,22 @@ UpperBound aliasing(double spacing_in_lengthscales) {
 
 }  // namespace
 
+GridDemand demand_for(const Term& term, const WeightedPoints& points, double q_bound, double tolerance) {
+  return {.variance = term.variance,
+          .lengthscale = term.lengthscale,
+          .n = points.n,
+          .span = points.x[points.n - 1] - points.x[0],
+          .largest_weight = points.largest_weight,
+          .heaviest = heaviest_window(points, 0.5 * term.lengthscale),
+          .q_bound = q_bound,
+          .tolerance = tolerance};
+}
+
+double most_nodes(const GridDesign& design, const GridDemand& demand) {
+  const double window = 8.0 * design.vectors;
+  return std::min(demand.span / design.spacing + window, window * static_cast<double>(demand.n));
+}
+
 GridErrors errors_of(const GridDesign& design, const GridDemand& demand) {
   const auto of = [](double x) { return UpperBound::of(x, 16); };
   const UpperBound two = UpperBound::exactly(2), one = UpperBound::exactly(1);
@@ -101,8 +117,7 @@ GridDesign first_design(const GridDemand& demand) {
       break;
   }
   design.vectors = static_cast<int>(std::ceil((design.cut + 0.5) / 4));
-  const double nodes = std::min(demand.span / design.spacing + 8.0 * design.vectors,
-                                8.0 * design.vectors * static_cast<double>(demand.n));
+  const double nodes = most_nodes(design, demand);
   const double gram = std::min({0.5, 0.3 * 2 * demand.tolerance / nodes,
                                 0.2 * std::sqrt(demand.tolerance / std::max(demand.q_bound, 1e-300))});
   design.bandwidth = 8 * 2 * kMostVectors;  // first the sums alone
@@ -127,8 +142,7 @@ GridDesign design_grid(const GridDemand& demand) {
   const CertificateInputs inputs{.n = demand.n, .q = demand.q_bound, .prior_variance = demand.variance};
   for (int attempt = 0; attempt < 12; ++attempt) {
     design = first_design(tighter);
-    const double nodes = std::min(demand.span / design.spacing + 8.0 * design.vectors,
-                                  8.0 * design.vectors * static_cast<double>(demand.n));
+    const double nodes = most_nodes(design, demand);
     const Certificate certificate =
         dual_certificate(errors_of(design, demand), static_cast<Index>(nodes) + 1, inputs);
     design.reached = certificate.nll_error.value() <= demand.tolerance;
@@ -139,7 +153,6 @@ GridDesign design_grid(const GridDemand& demand) {
 }
 
 Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInputs& in) {
-  const auto computed = [](double x) { return UpperBound::of(std::max(0.0, x) * (1 + 1e-9)); };
   const UpperBound one = UpperBound::exactly(1), two = UpperBound::exactly(2),
                    half = UpperBound::exactly(0.5);
   const UpperBound kappa = e.relative_cut(), q = computed(in.q);
@@ -155,14 +168,9 @@ Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInpu
               count(m) * minus_log_one_minus(e.gram) + kappa * (one + kappa) * q + residual * residual);
   // Predictions, at an x* of latent variance v ≤ φ*ᵀφ* (+ what an estimated mean adds, as for a band).
   const UpperBound prior = computed(in.prior_variance) * (one + e.aliasing);
-  UpperBound v = prior;
-  if (in.mean_estimated) {
-    const UpperBound u = sqrt(computed(in.mean_variance)) + sqrt(prior);
-    v = v + u * u;
-  }
   const UpperBound m_factor = (one + e.gram) * (one + e.latent) *
                               (one + over_one_minus(kappa));  // M_c⁻¹ against the computed inverse
-  v = v * m_factor;
+  const UpperBound v = latent_bound(prior, prior, in) * m_factor;
   const UpperBound deviation = sqrt(v), norm = sqrt(prior);
   const UpperBound from_matrix = e.matrix * deviation + e.cut * (norm + UpperBound::exactly(3) * deviation);
   const UpperBound both = e.cross + from_matrix;

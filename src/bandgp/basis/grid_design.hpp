@@ -24,6 +24,9 @@ struct GridDemand {
   double tolerance = 0.01;    // nats of NLL
 };
 
+/// For an SE term on these points.
+GridDemand demand_for(const Term& term, const WeightedPoints& points, double q_bound, double tolerance);
+
 struct GridDesign {
   double spacing = 1;                 // h
   int vectors = 2, half_vectors = 3;  // windows of 8·vectors nodes and 8·half_vectors half nodes
@@ -33,6 +36,12 @@ struct GridDesign {
   double amplitude = 1;  // s
   bool reached = true;   // the tolerance could be met within the widest window
 };
+
+/// No design has more nodes than this.
+double most_nodes(const GridDesign& design, const GridDemand& demand);
+
+/// Where M's largest entry exceeds this, w gets a step of refinement: its error, about u·‖M‖, would show.
+inline constexpr double kRefineFrom = 1e5;
 
 /// The bounds of what a design leaves out; A, Â, M as in docs/dual.md.
 struct GridErrors {
@@ -47,6 +56,9 @@ struct GridErrors {
 
   /// κ = ε_c + ε_c²: cutting the windows changes M, and Â, by at most this factor.
   UpperBound relative_cut() const { return cut + cut * cut; }
+  /// M's entries go up to ‖D^{−½}Φ‖², and beyond 1e13 rounding in M is no longer small beside its smallest
+  /// eigenvalue, 1.
+  bool fit_double() const { return basis.value() * basis.value() < 1e13; }
 };
 
 /// The coarsest grid, the shortest windows and the fewest off-diagonals that the tolerance allows.

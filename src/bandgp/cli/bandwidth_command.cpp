@@ -54,7 +54,7 @@ Rules on_series(const Model& model, const Series& series, double nats) {
   points.at(internal.noise);
   const Index n = points.size();
   const double noise = points.smallest_noise();
-  const WeightedPoints weighted{n, points.time(), points.weight(), 1 / std::sqrt(noise)};
+  const WeightedPoints weighted = points.weighted();
   const double rho = rho_for_tolerance(nats, points.noise_weighted_square(model.mean != Mean::zero), n);
   const double gap =
       n > 1 ? series.report.min_gap / series.units.time_unit : std::numeric_limits<double>::infinity();

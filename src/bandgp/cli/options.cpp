@@ -170,8 +170,7 @@ Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& ke
     cut.reach = positive_number("--reach", *flags.reach);
   } else if (flags.bandwidth == "corollary" || flags.bandwidth == "theorem" || flags.bandwidth == "lemma") {
     cut.rule = *parse_cut(flags.bandwidth);
-    const bool single_se = kernel.terms.size() == 1 && std::holds_alternative<Se>(kernel.terms[0].shape);
-    if (cut.rule != Cut::Rule::lemma && !single_se) {
+    if (cut.rule != Cut::Rule::lemma && !kernel.is_single_se()) {
       refuse(fmt::format("--bandwidth {} is a rule for the kernel se alone", flags.bandwidth));
     }
   } else if (flags.bandwidth != "auto") {

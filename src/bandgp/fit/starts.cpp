@@ -88,7 +88,7 @@ std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std:
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
-    const bool has_basis = std::holds_alternative<Se>(kernel.terms[added].shape);
+    const bool has_basis = is_se(kernel.terms[added]);
     if (factor > 2 &&
         lengthscale > std::min(scale.span / 2, has_basis ? scale.span : kLongestInBand * scale.gap))
       break;

@@ -15,8 +15,6 @@ namespace {
 constexpr double kSpacing = 0.4, kWindow = 28, kReach = 5;
 constexpr Index kBandwidth = 16;
 
-bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape); }
-
 }  // namespace
 
 AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index threads)

@@ -35,7 +35,7 @@ double default_max_bytes() { return 0.6 * physical_memory(); }
 void BandRepresentation::decide(const Kernel& kernel, const Observations& points, double q_bound) {
   kernel_ = &kernel;
   points_ = &points;
-  weighted_ = {points.size(), points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
+  weighted_ = points.weighted();
   const Index n = points.size();
   const std::span<const double> x(points.time(), static_cast<std::size_t>(n));
   const double noise = points.smallest_noise();
@@ -361,8 +361,7 @@ void BandRepresentation::covariance(std::span<const double> x, double* out) {
         solved.data()[t * n + i] = (*kernel_)(at - points_->time()[i]);
     }
     const RightHandSides b{solved.data(), columns, n};
-    solve_lower(matrix_, matrix_.all(), b);
-    solve_upper(matrix_, matrix_.all(), b);
+    solve(matrix_, b);
     rows = {0, 0};
     for (Index s = 0; s < count; ++s) {
       const double at = x[static_cast<std::size_t>(s)];

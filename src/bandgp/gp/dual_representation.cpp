@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "bandgp/base/dot.hpp"
 #include "bandgp/base/sum_of_logs.hpp"
 #include "bandgp/gp/cost_model.hpp"
 #include "bandgp/kernel/tiles.hpp"
@@ -17,69 +18,41 @@ using simd::kPanel;
 
 namespace {
 
-/// Where M's largest entry exceeds this, w gets a step of refinement: its error, about u·‖M‖, would show.
-constexpr double kRefineFrom = 1e5;
-/// And from here on variances are sums of squares: φᵀSφ from the entries of S cancels (2 % of a variance of
-/// 1e-11 at ‖M‖ = 1e11), but costs less where it does not.
+/// Where M's largest entry exceeds this, variances are sums of squares: φᵀSφ from the entries of S cancels (2
+/// % of a variance of 1e-11 at ‖M‖ = 1e11), but costs less where it does not.
 constexpr double kForwardFrom = 1e6;
 /// Values and the two columns of a linear mean.
 constexpr Index kColumns = 3;
 /// Test points whose windows are held at a time.
 constexpr Index kTests = 4096;
 
-double sum_of_products(const double* a, const double* b, Index n) {  // n is a multiple of 8
-  double sum[8] = {};
-  for (Index i = 0; i < n; i += 8) {
-    for (Index r = 0; r < 8; ++r) sum[r] += a[i + r] * b[i + r];
-  }
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
 }  // namespace
-
-bool has_dual(const Kernel& kernel) {
-  return kernel.terms.size() == 1 && std::holds_alternative<Se>(kernel.terms.front().shape);
-}
 
 DualRepresentation::DualRepresentation(double tolerance, double max_bytes, Index threads)
     : tolerance_(tolerance), max_bytes_(max_bytes), worker_(threads > 1) {}
 
-Cost DualRepresentation::plan(const Kernel& kernel, const Observations& points, double q_bound) {
-  if (!has_dual(kernel)) throw std::invalid_argument("the dual band is for one se term");
-  kernel_ = &kernel;
+Cost DualRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  if (!kernel.is_single_se()) throw std::invalid_argument("the dual band is for one se term");
   points_ = &points;
   const Index n = points.size();
-  const Term& term = kernel.terms.front();
-  const WeightedPoints weighted{n, points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
-  demand_ = {.variance = term.variance,
-             .lengthscale = term.lengthscale,
-             .n = n,
-             .span = points.time()[n - 1] - points.time()[0],
-             .largest_weight = weighted.largest_weight,
-             .heaviest = heaviest_window(weighted, 0.5 * term.lengthscale),
-             .q_bound = q_bound,
-             .tolerance = tolerance_};
+  demand_ = demand_for(kernel.terms.front(), points.weighted(), q_bound, tolerance_);
   design_ = design_grid(demand_);
   design_.cut =
       4.0 * design_.vectors - 0.5;  // whole vectors: the windows reach a little farther than they must
   errors_ = errors_of(design_, demand_);
   const auto width = static_cast<double>(round_up(design_.bandwidth, kPanel) + 2 * kPanel);
-  const double nodes = std::min(demand_.span / design_.spacing + 8.0 * design_.vectors,
-                                8.0 * design_.vectors * static_cast<double>(n));
+  const double nodes = most_nodes(design_, demand_);
   const double bytes = 8 * nodes * (width + 16) + 8.0 * static_cast<double>(n) * 6;
   return {bytes, 1e-9 * dual_nanoseconds(n, nodes, design_.bandwidth), design_.bandwidth, 0};
 }
 
-Cost DualRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  return plan(kernel, points, q_bound);
-}
-
 std::optional<Failure> DualRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                   double q_bound) {
-  const Cost cost = plan(kernel, points, q_bound);
-  if (cost.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, cost.bytes, cost.seconds};
+  const Cost needed = cost(kernel, points, q_bound);
+  if (needed.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, needed.bytes, needed.seconds};
   grid_.place(design_, points.time(), points.size());
-  envelope_.keep(grid_.first_coupled());
+  grid_.couple(grid_.design().bandwidth, first_);
+  envelope_.keep(first_);
   return std::nullopt;
 }
 
@@ -155,11 +128,6 @@ void DualRepresentation::fill() {
   }
 }
 
-void DualRepresentation::solve(double* z) {
-  solve_lower(matrix_, matrix_.all(), {z, 1, 0});
-  solve_upper(matrix_, matrix_.all(), {z, 1, 0});
-}
-
 void DualRepresentation::apply_basis(int columns, const double* const* w) {
   double* out[kColumns] = {fitted(0), fitted(1), fitted(2)};
   in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), columns, w, out); });
@@ -190,7 +158,7 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
     column[c] = b.data + c * b.stride;
     w[c] = column[c] + behind();
     std::copy_n(sums_[0].z.data() + c * nodes, nodes, w[c]);
-    solve(w[c]);
+    solve(matrix_, {w[c], 1, 0});
   }
   const auto columns = static_cast<int>(b.columns);
   apply_basis(columns, w);
@@ -221,7 +189,7 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   for (Index c = 0; c < b.columns; ++c) {
     double *step = sums_[0].z.data() + c * nodes, *other = sums_[1].z.data() + c * nodes;
     for (Index j = 0; j < nodes; ++j) step[j] += other[j] - w[c][j];
-    solve(step);
+    solve(matrix_, {step, 1, 0});
     for (Index j = 0; j < nodes; ++j) w[c][j] += step[j];
     steps[c] = step;
   }
@@ -254,7 +222,7 @@ void DualRepresentation::gradient(double* column, const double* noise_slope, std
   finish({column, 1, 0});
   in_two_parts(
       [&](int which) { grid_kernels().gather_slope(grid_.points(), part(which), w, scratch_.data()); });
-  const double by_curve = sum_of_products(column, scratch_.data(), n);
+  const double by_curve = dot(column, scratch_.data(), n);
 
   inversion_.start(matrix_, matrix_);
   inversion_.run(matrix_.all());
@@ -279,7 +247,7 @@ void DualRepresentation::gradient(double* column, const double* noise_slope, std
   // H₂ is in half steps squared: (2/ℓ²)(h/2)² = g/2.
   const double by_basis =
       (2 * below[0] + diagonal[0]) + 0.5 * grid_.design().g * (2 * below[1] + diagonal[1]);
-  out[0] = 0.5 * (m - trace) - 0.5 * sum_of_products(w, w, nodes);
+  out[0] = 0.5 * (m - trace) - 0.5 * dot(w, w, nodes);
   out[1] = by_basis - by_curve;
   double sum = 0;
   for (Index i = 0; i < points_->size(); ++i) {
@@ -299,28 +267,18 @@ double DualRepresentation::condition() { return largest_; }
 
 void DualRepresentation::cut_into_pieces(const GaussianGrid::Windows& windows, Index count,
                                          std::vector<Piece>& pieces, std::vector<double>& missing) const {
-  const Index wide = 8 * grid_.design().vectors;
   pieces.clear();
   missing.assign(static_cast<std::size_t>(count), 0.0);
-  const auto runs = grid_.runs();
   for (Index t = 0; t < count; ++t) {
-    const double begin = windows.begin[static_cast<std::size_t>(t)], end = begin + static_cast<double>(wide);
-    const double* value = windows.value.data() + t * wide;
-    auto run = std::ranges::partition_point(runs, [&](const GaussianGrid::Run& r) { return r.end <= begin; });
-    double covered = begin;
-    const auto miss = [&](double from, double to) {
-      for (auto p = static_cast<Index>(from - begin); p < static_cast<Index>(to - begin); ++p) {
-        missing[static_cast<std::size_t>(t)] += value[p] * value[p];
-      }
-    };
-    for (; run != runs.end() && run->begin < end; ++run) {
-      const double from = std::max(begin, run->begin), to = std::min(end, run->end);
-      miss(covered, from);
-      pieces.push_back({t, run->number + static_cast<Index>(from - run->begin), static_cast<Index>(to - from),
-                        value + static_cast<Index>(from - begin)});
-      covered = to;
-    }
-    miss(covered, end);
+    const double* value = windows.value.data() + t * grid_.window();
+    grid_.split_window(
+        windows.begin[static_cast<std::size_t>(t)],
+        [&](Index p, Index length, Index number) {
+          pieces.push_back({t, number, length, value + p});
+        },
+        [&](Index p, Index length) {
+          for (Index i = p; i < p + length; ++i) missing[static_cast<std::size_t>(t)] += value[i] * value[i];
+        });
   }
 }
 
@@ -331,14 +289,9 @@ void DualRepresentation::start_variances() {
     forward_.start(matrix_, largest_);
     return;
   }
-  const Index wide = std::max(8 * grid_.design().vectors + 2 * kPanel, grid_.design().bandwidth);
-  std::vector<Index> first(static_cast<std::size_t>(grid_.nodes()));
-  for (const GaussianGrid::Run& run : grid_.runs()) {
-    const Index end = run.number + static_cast<Index>(run.end - run.begin);
-    for (Index j = run.number; j < end; ++j)
-      first[static_cast<std::size_t>(j)] = std::max(run.number, j - wide);
-  }
-  wide_envelope_.keep(first);
+  const Index wide = std::max(grid_.window() + 2 * kPanel, grid_.design().bandwidth);
+  grid_.couple(wide, first_);
+  wide_envelope_.keep(first_);
   wide_.shape_window(wide_envelope_);
   inversion_.start(matrix_, wide_);
   done_ = envelope_.panels();
@@ -438,7 +391,7 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
   const auto count = static_cast<Index>(x.size());
   const GaussianGrid::Windows windows = grid_.windows_at(x);
   cut_into_pieces(windows, count, pieces_, missing_);
-  const Index nodes = round_up(grid_.nodes(), kPanel), wide = 8 * grid_.design().vectors;
+  const Index nodes = round_up(grid_.nodes(), kPanel), wide = grid_.window();
   // Overlaps of windows over missing nodes: each window with its present nodes taken out.
   std::vector<double> absent = windows.value;
   for (const Piece& piece : pieces_) {
@@ -452,7 +405,7 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
     std::fill_n(solved.data(), nodes, 0.0);
     for (; next < pieces_.size() && pieces_[next].test == t; ++next)
       std::copy_n(pieces_[next].value, pieces_[next].count, solved.data() + pieces_[next].number);
-    solve(solved.data());
+    solve(matrix_, {solved.data(), 1, 0});
     for (Index s = 0; s < count; ++s) {
       const double shift =
           windows.begin[static_cast<std::size_t>(s)] - windows.begin[static_cast<std::size_t>(t)];
@@ -495,7 +448,8 @@ DualState DualRepresentation::state(RightHandSides solved) {
 void DualRepresentation::restore(const DualState& state) {
   points_ = nullptr;
   grid_.restore(state.design, state.runs);
-  envelope_.keep(grid_.first_coupled());
+  grid_.couple(grid_.design().bandwidth, first_);
+  envelope_.keep(first_);
   matrix_.shape(envelope_);
   std::fill_n(matrix_.column(0, 0), envelope_.doubles(), 0.0);
   std::fill_n(matrix_.inverse_diagonal(), envelope_.padded_size(), 1.0);

@@ -14,17 +14,13 @@
 
 namespace bandgp {
 
-/// Whether a kernel has a dual of its own: one SE term.
-bool has_dual(const Kernel& kernel);
-
 class DualRepresentation final : public Representation {
  public:
   /// The kernel must have one SE term.  max_bytes as for a band.  With two threads each takes half of the
   /// points.
   DualRepresentation(double tolerance, double max_bytes, Index threads = 1);
 
-  void set_tolerance(double tolerance) { tolerance_ = tolerance; }
-
+  /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return behind() + round_up(grid_.nodes(), simd::kPanel); }
@@ -49,16 +45,10 @@ class DualRepresentation final : public Representation {
   /// L⁻ᵀε: from independent standard normals to draws of the weights around their mean.
   std::vector<double> spread_noise(std::span<const double> noise);
 
-  /// Whether the basis that was chosen keeps the tolerance, in exact arithmetic and in double: M's entries go
-  /// up to ‖D^{−½}Φ‖², and beyond 1e13 rounding in M is no longer small beside its smallest eigenvalue, 1.
-  bool reaches_tolerance() const {
-    const double norm = errors_.basis.value();
-    return design_.reached && norm * norm < 1e13;
-  }
+  /// Whether the basis that was chosen keeps the tolerance, in exact arithmetic and in double.
+  bool reaches_tolerance() const { return design_.reached && errors_.fit_double(); }
 
  private:
-  /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
-  Cost plan(const Kernel& kernel, const Observations& points, double q_bound);
   /// Where w begins in a reduced column.
   Index behind() const { return points_ == nullptr ? 0 : points_->padded_size(); }
   /// The two parts that the points are summed in, whatever the number of threads.
@@ -72,7 +62,6 @@ class DualRepresentation final : public Representation {
   void in_two_parts(const Work& work);
   void accumulate(int which, RightHandSides b);
   void fill();
-  void solve(double* z);
   /// fitted_c ← Φw_c, for up to three columns.
   void apply_basis(int columns, const double* const* w);
   double* fitted(Index c) { return scratch_.data() + c * points_->padded_size(); }
@@ -90,7 +79,6 @@ class DualRepresentation final : public Representation {
   void quadratic_forms(const GaussianGrid::Windows& windows, Index count, double* out);
 
   double tolerance_, max_bytes_;
-  const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;
   GaussianGrid grid_;
   GridDemand demand_;
@@ -106,7 +94,8 @@ class DualRepresentation final : public Representation {
   ForwardSquares forward_;
   Envelope wide_envelope_;
   PanelBand wide_;
-  Index done_ = 0;  // block columns of the wide inverse from here on are there
+  Index done_ = 0;            // block columns of the wide inverse from here on are there
+  std::vector<Index> first_;  // of an envelope in the making
   std::vector<Piece> pieces_;
   std::vector<double> missing_;
 };

@@ -5,19 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "bandgp/base/dot.hpp"
+
 namespace bandgp {
-namespace {
-
-/// Eight partial sums: short chains, and an error that grows with n/8.
-double dot(const double* a, const double* b, Index n) {  // n is a multiple of 8
-  double sum[8] = {};
-  for (Index i = 0; i < n; i += 8) {
-    for (Index r = 0; r < 8; ++r) sum[r] += a[i + r] * b[i + r];
-  }
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
-}  // namespace
 
 Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation)
     : series_(series), mean_(mean), representation_(std::move(representation)), observations_(series) {

@@ -22,22 +22,18 @@ const std::size_t kSe = AnyShape(Se{}).index();
 /// exp(−(x−u)²/ℓ²) is the SE shape of length-scale ℓ/√2.
 double inverse_width(double lengthscale) { return std::numbers::sqrt2 / lengthscale; }
 
-/// Where M's largest entry exceeds this, w gets a step of refinement (as in the dual).
-constexpr double kRefineFrom = 1e5;
-
 }  // namespace
 
 MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Index threads)
-    : tolerance_(tolerance),
-      max_bytes_(max_bytes),
-      band_({.method = Method::band, .tolerance = 0.5 * tolerance}, max_bytes, threads) {
+    : tolerance_(tolerance), max_bytes_(max_bytes), band_(band_cut(false), max_bytes, threads) {
   band_.set_partner(this);
 }
 
-void MixedRepresentation::freeze(bool frozen) {
-  band_.set_cut({.method = Method::band,
-                 .rule = frozen ? Cut::Rule::envelope : Cut::Rule::tolerance,
-                 .tolerance = 0.5 * tolerance_});
+/// Half of the tolerance is for the band.
+Cut MixedRepresentation::band_cut(bool frozen) const {
+  return {.method = Method::band,
+          .rule = frozen ? Cut::Rule::envelope : Cut::Rule::tolerance,
+          .tolerance = 0.5 * tolerance_};
 }
 
 void MixedRepresentation::split(const Kernel& kernel) {
@@ -50,8 +46,7 @@ void MixedRepresentation::split(const Kernel& kernel) {
       short_index_.push_back(t);
       continue;
     }
-    if (!std::holds_alternative<Se>(kernel.terms[t].shape))
-      throw std::invalid_argument("only se terms have a basis of Gaussians");
+    if (!is_se(kernel.terms[t])) throw std::invalid_argument("only se terms have a basis of Gaussians");
     if (long_.size() <= count) long_.emplace_back();
     long_[count++].index = t;
   }
@@ -74,37 +69,28 @@ Cost MixedRepresentation::cost(const Kernel& kernel, const Observations& points,
 
 std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                    double q_bound) {
-  kernel_ = &kernel;
   points_ = &points;
   split(kernel);
   if (auto failure = band_.choose(short_kernel_, points, q_bound)) return failure;
   const Index n = points.size();
-  const WeightedPoints weighted{n, points.time(), points.weight(), 1 / std::sqrt(points.smallest_noise())};
   reached_ = true;
   // B ⪰ (1−ρ_B)D, so bounds relative to D hold relative to B but for this factor.
   errors_ = {};
   double doubles = 0;
   for (LongTerm& term : long_) {
     const Term& given = kernel.terms[term.index];
-    term.demand = {.variance = given.variance,
-                   .lengthscale = given.lengthscale,
-                   .n = n,
-                   .span = points.time()[n - 1] - points.time()[0],
-                   .largest_weight = weighted.largest_weight,
-                   .heaviest = heaviest_window(weighted, 0.5 * given.lengthscale),
-                   .q_bound = q_bound,
-                   .tolerance = 0.4 * tolerance_ / static_cast<double>(long_.size())};
+    term.demand =
+        demand_for(given, points.weighted(), q_bound, 0.4 * tolerance_ / static_cast<double>(long_.size()));
     term.design = design_grid(term.demand);
     const GridErrors errors = errors_of(term.design, term.demand);
-    reached_ = reached_ && term.design.reached && errors.basis.value() * errors.basis.value() < 1e13;
+    reached_ = reached_ && term.design.reached && errors.fit_double();
     errors_.aliasing = max(errors_.aliasing, errors.aliasing);
     errors_.matrix = errors_.matrix + errors.matrix;
     errors_.cut = errors_.cut + errors.cut;
     errors_.basis = errors_.basis + errors.basis;
     errors_.cross = errors_.cross + errors.cross;
     errors_.prior = errors_.prior + errors.prior;
-    const double nodes = std::min(term.demand.span / term.design.spacing + 8.0 * term.design.vectors,
-                                  8.0 * term.design.vectors * static_cast<double>(n));
+    const double nodes = most_nodes(term.design, term.demand);
     const double window = 8.0 * term.design.vectors + 8;
     doubles += std::min(static_cast<double>(n) * window, nodes * static_cast<double>(n)) + nodes * 2 * window;
   }
@@ -308,8 +294,7 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   const Index rows = envelope_.padded_size();
   for (Index c = 0; c < b.columns; ++c) {
     double *column = b.data + c * b.stride, *w = column + behind();
-    solve_lower(matrix_, matrix_.all(), {w, 1, 0});
-    solve_upper(matrix_, matrix_.all(), {w, 1, 0});
+    solve(matrix_, {w, 1, 0});
   }
   const auto take_off = [&](const NodePanel& panel, const double* w, double* column) {
     kernels.subtract_transposed(panel.values, panel.begin, panel.end, w, column);
@@ -329,8 +314,7 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
       const NodePanel& panel = panels_[static_cast<std::size_t>(q)];
       kernels.add_times(panel.values, panel.begin, panel.end, column, step + kPanel * q);
     }
-    solve_lower(matrix_, matrix_.all(), {step, 1, 0});
-    solve_upper(matrix_, matrix_.all(), {step, 1, 0});
+    solve(matrix_, {step, 1, 0});
     for (Index j = 0; j < rows; ++j) w[j] += step[j];
     for (Index q = 0; q < panels; ++q)
       take_off(panels_[static_cast<std::size_t>(q)], step + kPanel * q, column);
@@ -345,7 +329,7 @@ double MixedRepresentation::log_determinant() {
 /// Y = L⁻ᵀV at the points of `range`.
 void MixedRepresentation::before_inversion(PanelRange range) {
   if (transposed_) return;
-  const auto solve = simd::panel_kernels().solve_rows_upper;
+  const auto solve_back = simd::panel_kernels().solve_rows_upper;
   PanelBand& l = band_.matrix();
   for (Index p = range.end - 1; p >= range.begin; --p) {
     const Active own = active(p);
@@ -353,7 +337,7 @@ void MixedRepresentation::before_inversion(PanelRange range) {
       const IndexRange points = shared(q, {p, p + 1});
       const NodePanel& panel = panels_[static_cast<std::size_t>(q)];
       if (points.begin < points.end)
-        solve(l.panels(), panel.values, points.begin, points.end, panel.end, l.inverse_diagonal());
+        solve_back(l.panels(), panel.values, points.begin, points.end, panel.end, l.inverse_diagonal());
     }
   }
 }
@@ -548,25 +532,21 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
   for (Index t = 0; t < kPanel; ++t) missing[t] = 0;
   for (std::size_t l = 0; l < long_.size(); ++l) {
     if ((predicted_ >> long_[l].index & 1U) == 0) continue;
-    const auto runs = long_[l].grid.runs();
-    const Index wide = 8 * long_[l].design.vectors;
+    const GaussianGrid& grid = long_[l].grid;
     for (Index t = 0; t < count; ++t) {
-      const double begin = windows[l].begin[static_cast<std::size_t>(from + t)];
-      const double* value = windows[l].value.data() + (from + t) * wide;
-      auto run =
-          std::ranges::partition_point(runs, [&](const GaussianGrid::Run& r) { return r.end <= begin; });
-      for (Index p = 0; p < wide; ++p) {
-        const double node = begin + static_cast<double>(p);
-        while (run != runs.end() && run->end <= node) ++run;
-        if (run == runs.end() || node < run->begin) {
-          missing[t] += value[p] * value[p];
-          continue;
-        }
-        const Index row =
-            long_[l].row[static_cast<std::size_t>(run->number + static_cast<Index>(node - run->begin))];
-        nodes.push_back({row, t, value[p]});
-        touch(row / kPanel);
-      }
+      const double* value = windows[l].value.data() + (from + t) * grid.window();
+      grid.split_window(
+          windows[l].begin[static_cast<std::size_t>(from + t)],
+          [&](Index p, Index length, Index number) {
+            for (Index i = 0; i < length; ++i) {
+              const Index row = long_[l].row[static_cast<std::size_t>(number + i)];
+              nodes.push_back({row, t, value[p + i]});
+              touch(row / kPanel);
+            }
+          },
+          [&](Index p, Index length) {
+            for (Index i = p; i < p + length; ++i) missing[t] += value[i] * value[i];
+          });
     }
   }
   if (stretch.begin >= stretch.end) return {0, 0};
@@ -611,23 +591,19 @@ std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, u
   const std::vector<GaussianGrid::Windows> windows = windows_at(x);
   for (std::size_t l = 0; l < long_.size(); ++l) {
     if ((predicted_ >> long_[l].index & 1U) == 0) continue;
-    const auto runs = long_[l].grid.runs();
-    const Index wide = 8 * long_[l].design.vectors;
+    const GaussianGrid& grid = long_[l].grid;
     for (Index t = 0; t < count; ++t) {
-      const double begin = windows[l].begin[static_cast<std::size_t>(t)];
-      const double* value = windows[l].value.data() + t * wide;
-      for (auto run =
-               std::ranges::partition_point(runs, [&](const GaussianGrid::Run& r) { return r.end <= begin; });
-           run != runs.end() && run->begin < begin + static_cast<double>(wide); ++run) {
-        const auto from = static_cast<Index>(std::max(0.0, run->begin - begin)),
-                   to = static_cast<Index>(std::min(static_cast<double>(wide), run->end - begin));
-        for (Index p = from; p < to; ++p) {
-          const Index number = run->number + static_cast<Index>(begin + static_cast<double>(p) - run->begin);
-          const Index row = long_[l].row[static_cast<std::size_t>(number)];
-          for (Index c = 0; c < solved.columns; ++c)
-            projection[c * count + t] += value[p] * solved.data[c * solved.stride + behind() + row];
-        }
-      }
+      const double* value = windows[l].value.data() + t * grid.window();
+      grid.split_window(
+          windows[l].begin[static_cast<std::size_t>(t)],
+          [&](Index p, Index length, Index number) {
+            for (Index i = 0; i < length; ++i) {
+              const Index row = long_[l].row[static_cast<std::size_t>(number + i)];
+              for (Index c = 0; c < solved.columns; ++c)
+                projection[c * count + t] += value[p + i] * solved.data[c * solved.stride + behind() + row];
+            }
+          },
+          [](Index, Index) {});
     }
   }
   if (variance == nullptr) return std::nullopt;
@@ -685,18 +661,19 @@ double MixedRepresentation::missing_overlap(std::span<const GaussianGrid::Window
                                             Index t) const {
   double sum = 0;
   for (std::size_t l = 0; l < long_.size(); ++l) {
-    const auto runs = long_[l].grid.runs();
-    const Index wide = 8 * long_[l].design.vectors;
+    const GaussianGrid& grid = long_[l].grid;
     const double a = windows[l].begin[static_cast<std::size_t>(s)],
                  b = windows[l].begin[static_cast<std::size_t>(t)];
-    const double from = std::max(a, b), to = std::min(a, b) + static_cast<double>(wide);
-    auto run = std::ranges::partition_point(runs, [&](const GaussianGrid::Run& r) { return r.end <= from; });
-    for (double node = from; node < to; ++node) {
-      while (run != runs.end() && run->end <= node) ++run;
-      if (run != runs.end() && node >= run->begin) continue;
-      sum += windows[l].value[static_cast<std::size_t>(s * wide + static_cast<Index>(node - a))] *
-             windows[l].value[static_cast<std::size_t>(t * wide + static_cast<Index>(node - b))];
-    }
+    if (std::abs(b - a) >= static_cast<double>(grid.window())) continue;
+    const auto shift = static_cast<Index>(b - a);  // the other window begins this much later
+    const double *value = windows[l].value.data() + s * grid.window(),
+                 *other = windows[l].value.data() + t * grid.window() - shift;
+    const Index from = std::max<Index>(0, shift), to = grid.window() + std::min<Index>(0, shift);
+    grid.split_window(
+        a, [](Index, Index, Index) {},
+        [&](Index p, Index length) {
+          for (Index i = std::max(p, from); i < std::min(p + length, to); ++i) sum += value[i] * other[i];
+        });
   }
   return sum;
 }

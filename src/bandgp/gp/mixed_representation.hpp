@@ -21,7 +21,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void set_long_terms(unsigned terms) { long_terms_ = terms; }
 
   /// Later choices keep the entries of the band (or, with false, choose them anew).
-  void freeze(bool frozen);
+  void freeze(bool frozen) { band_.set_cut(band_cut(frozen)); }
 
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
@@ -59,6 +59,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   };
 
   Index behind() const { return points_->padded_size(); }
+  Cut band_cut(bool frozen) const;
   void split(const Kernel& kernel);
   void lay_out_nodes();
   std::optional<Failure> factor_parts(RightHandSides b);
@@ -94,7 +95,6 @@ class MixedRepresentation final : public Representation, private BandPartner {
 
   double tolerance_, max_bytes_;
   unsigned long_terms_ = 0;
-  const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;
   Kernel short_kernel_;
   std::vector<std::size_t> short_index_;

@@ -3,6 +3,9 @@
 // §9] Observations y_j of one time with variances d_j = σₙ² + v_j act as one observation ȳ = d̄ Σ y_j/d_j of
 // variance d̄ = 1/Σ 1/d_j; what that loses is a constant of the kernel, kept in `within`.  All depend on σₙ².
 #pragma once
+#include <cmath>
+
+#include "bandgp/bandwidth/row_sums.hpp"
 #include "bandgp/base/aligned.hpp"
 #include "bandgp/series/series.hpp"
 
@@ -23,6 +26,9 @@ class Observations {
   const double* weight() const { return weight_.data(); }            // d̄^{−½}
   const double* noise_slope() const { return noise_slope_.data(); }  // ∂d̄/∂σₙ²
   const double* value_slope() const { return value_slope_.data(); }  // ∂ȳ/∂σₙ²; null when no times are equal
+
+  /// The points as row sums see them.
+  WeightedPoints weighted() const { return {n_, time(), weight(), 1 / std::sqrt(smallest_noise_)}; }
 
   /// What merging leaves over, with its slope: NLL(all observations) = NLL(merged points) + within.
   double within() const { return within_; }

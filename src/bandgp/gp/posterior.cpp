@@ -165,7 +165,7 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
 std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed) {
   std::optional<DualState> state = dual_state();
   if (!state && !restored_) {
-    if (!has_dual(model_.kernel))
+    if (!model_.kernel.is_single_se())
       throw std::invalid_argument(
           "whole curves can be drawn for a kernel of one se term; sample() draws at given times");
     // The band is in use: the dual is the same posterior to the tolerance.
@@ -202,8 +202,7 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
     // v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
     std::vector<double> noise(static_cast<std::size_t>(m));
     for (const GaussianGrid::Run& run : grid->runs()) {
-      const auto length = static_cast<Index>(run.end - run.begin);
-      for (Index j = 0; j < length; ++j)
+      for (Index j = 0; j < run.length(); ++j)
         noise[static_cast<std::size_t>(run.number + j)] =
             normal_at(f.seed_, static_cast<std::int64_t>(run.begin) + j);
     }

@@ -38,25 +38,23 @@ std::vector<double> PosteriorFunction::operator()(std::span<const double> times)
   }
   std::vector<double> result(times.size());
   constexpr std::size_t kChunk = 4096;
-  const auto runs = grid_->runs();
-  const Index wide = 8 * grid_->design().vectors;
   for (std::size_t from = 0; from < x.size(); from += kChunk) {
     const std::size_t count = std::min(kChunk, x.size() - from);
     const GaussianGrid::Windows windows = grid_->windows_at(std::span(x).subspan(from, count));
     for (std::size_t t = 0; t < count; ++t) {
       double sum = beta_[0] + beta_[1] * (x[from + t] - middle_) / half_span_;
-      const double* value = windows.value.data() + static_cast<Index>(t) * wide;
-      auto run = std::ranges::partition_point(
-          runs, [&](const GaussianGrid::Run& r) { return r.end <= windows.begin[t]; });
-      for (Index p = 0; p < wide; ++p) {
-        const double node = windows.begin[t] + static_cast<double>(p);
-        while (run != runs.end() && run->end <= node) ++run;
-        const bool present = run != runs.end() && node >= run->begin;
-        sum +=
-            value[p] *
-            (present ? weights_[static_cast<std::size_t>(run->number + static_cast<Index>(node - run->begin))]
-                     : normal_at(seed_, static_cast<std::int64_t>(node)));
-      }
+      const double* value = windows.value.data() + static_cast<Index>(t) * grid_->window();
+      const double begin = windows.begin[t];
+      grid_->split_window(
+          begin,
+          [&](Index p, Index length, Index number) {
+            for (Index i = 0; i < length; ++i)
+              sum += value[p + i] * weights_[static_cast<std::size_t>(number + i)];
+          },
+          [&](Index p, Index length) {
+            for (Index i = p; i < p + length; ++i)
+              sum += value[i] * normal_at(seed_, static_cast<std::int64_t>(begin) + i);
+          });
       result[order[from + t]] = units_.value_out(sum);
     }
   }

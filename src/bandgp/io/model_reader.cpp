@@ -171,8 +171,7 @@ DualState read_dual(const Fields& fields, Mean mean) {
     dual.runs.push_back({runs[i], runs[i + 1], static_cast<Index>(nodes)});
     nodes += runs[i + 1] - runs[i];
     require(nodes <= static_cast<double>(dual.nodes()), "dual.runs do not fit dual.inverse_diagonal");
-    bandwidth =
-        std::max(bandwidth, std::min(design.bandwidth, static_cast<Index>(runs[i + 1] - runs[i]) - 1));
+    bandwidth = std::max(bandwidth, std::min(design.bandwidth, dual.runs.back().length() - 1));
   }
   require(nodes == static_cast<double>(dual.nodes()), "dual.runs do not fit dual.inverse_diagonal");
   require(std::ssize(dual.factor) == dual.nodes() * (bandwidth + 1), "dual.factor does not fit dual.runs");
@@ -258,7 +257,7 @@ FitResult read_fit(const Fields& file) {
   fit.seconds = file.not_negative("seconds");
   fit.cut = read_cut(file.object("cut"));
   if (series->size() == 0) {
-    require(has_dual(fit.model.kernel) && fit.method == "dual",
+    require(fit.model.kernel.is_single_se() && fit.method == "dual",
             "a model without data needs one se term in its dual form");
     fit.dual = std::make_shared<const DualState>(read_dual(file.object("dual"), fit.model.mean));
   }

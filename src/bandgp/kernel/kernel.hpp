@@ -21,6 +21,8 @@ struct Term {
   double lengthscale = kUnset;
 };
 
+inline bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape); }
+
 struct Kernel {
   std::vector<Term> terms;
 
@@ -35,6 +37,8 @@ struct Kernel {
   double operator()(double lag) const;
   /// The |τ| from which every term vanishes; ∞ unless all are compactly supported.
   double support() const;
+  /// One SE term and nothing else: what the paper's closed rules and the dual band are for.
+  bool is_single_se() const { return terms.size() == 1 && is_se(terms.front()); }
   /// The terms whose bit is set, in order.
   Kernel subset(unsigned bits) const;
   /// True when every variance and length-scale has a value.
