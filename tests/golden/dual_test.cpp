@@ -139,14 +139,15 @@ TEST(Dual, equals_the_band_on_a_hundred_thousand_points) {
   EXPECT_EQ(band.likelihood.method, "band");
 }
 
-TEST(Dual, drawn_curves_have_the_posterior_mean_and_covariance_and_stay_what_they_are) {
+void expect_faithful_draws(const char* kernel, const Cut& cut) {
+  SCOPED_TRACE(kernel);
   Random random(5);
   Case c;
   c.time = support::make_times(random, 40, Times::irregular, 1);
   for (std::size_t i = 20; i < 40; ++i) c.time[i] += 200;  // nodes are missing in the gap
   for (const double t : c.time) c.value.push_back(5 + 0.02 * t + std::sin(t / 4) + 0.3 * random.normal());
-  c.model = {"1*se(lengthscale=6)", 0.1, Mean::linear};
-  c.cut = dual_cut(1e-8);
+  c.model = {kernel, 0.1, Mean::linear};
+  c.cut = cut;
   Posterior posterior = support::make_posterior(c);
   const std::vector<double> times = {c.time[3], 25.3, 21.0, 120.0, 121.5, 230.0, 300.0, -40.0};
   const std::vector<double> mean = posterior.predict(times).mean, covariance = posterior.covariance(times);
@@ -173,6 +174,13 @@ TEST(Dual, drawn_curves_have_the_posterior_mean_and_covariance_and_stay_what_the
   }
   EXPECT_EQ(posterior.functions(2, 7)[1](times), curves[1](times));
   EXPECT_NE(posterior.functions(2, 8)[1](times), curves[1](times));
+}
+
+TEST(Dual, drawn_curves_have_the_posterior_mean_and_covariance_and_stay_what_they_are) {
+  expect_faithful_draws("1*se(lengthscale=6)", dual_cut(1e-8));
+  expect_faithful_draws("0.7*se(lengthscale=6) + 0.5*se(lengthscale=1.5)", dual_cut(1e-8));
+  expect_faithful_draws("0.7*se(lengthscale=6) + 0.5*se(lengthscale=1.5)",
+                        {.method = Method::band, .tolerance = 1e-8});
 }
 
 }  // namespace

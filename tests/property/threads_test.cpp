@@ -64,7 +64,7 @@ TEST(Threads, leave_training_and_prediction_the_same_bit_for_bit) {
 
 }  // namespace
 TEST(Threads, leave_the_dual_and_sums_the_same_bit_for_bit) {
-  const Series series = irregular(5000, 6);
+  const Series series = irregular(20'000, 6);
   for (const char* kernel : {"1*se(lengthscale=60)", "1*se(lengthscale=80) + 0.5*matern12(lengthscale=2)",
                              "1*se(lengthscale=80) + 0.5*se(lengthscale=2)"}) {
     const Model model{kernel, 0.1, Mean::linear};

@@ -353,6 +353,7 @@ TEST(ModelFile, a_dual_form_predicts_without_the_data_bit_by_bit) {
   EXPECT_EQ(a.mean, b.mean);
   EXPECT_EQ(a.variance, b.variance);
   EXPECT_EQ(before.covariance(times), after.covariance(times));
+  EXPECT_EQ(before.mean_coefficients(), after.mean_coefficients());
   EXPECT_EQ(before.functions(2, 3)[1](times), after.functions(2, 3)[1](times));
   EXPECT_THROW((void)after.leave_one_out(), std::invalid_argument);
   EXPECT_EQ(to_model_text(loaded), text);

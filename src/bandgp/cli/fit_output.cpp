@@ -86,6 +86,7 @@ Json fit_json(const FitResult& fit, const Input& input) {
   json["series"] = series_json(input);
   json["reach"] = fit.reach;
   json["condition"] = fit.condition;
+  json["rounding"] = fit.rounding;
   json["rejected"] = {{"not_positive_definite", fit.rejected_not_positive_definite},
                       {"too_large", fit.rejected_too_large}};
   return json;
@@ -95,7 +96,7 @@ std::string fit_text(const FitResult& fit, const Input& input, const FitOptions&
   std::string text = field("Read", input_text(input)) + field("Fitted", parameters_text(fit, options));
   if (fit.certificate.positive_definite) {
     text += field("NLL", fmt::format("{:.10g}", fit.nll)) +
-            field("Exactness", exactness_text(fit.certificate, fit.condition)) +
+            field("Exactness", exactness_text(fit.certificate, fit.rounding)) +
             field("Band", band_text(fit.method, fit.bandwidth, fit.reach));
   }
   text += field("Effort", fmt::format("{} evaluations, {}", fit.evaluations, seconds_text(fit.seconds)));

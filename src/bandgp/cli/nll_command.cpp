@@ -58,6 +58,7 @@ Json to_json(const EvaluationResult& result, const Input& input, const Model& mo
   json["certificate"] = certificate_json(failed ? Certificate{} : likelihood.certificate);
   json["reach"] = failed ? kUnset : likelihood.reach;
   json["condition"] = failed ? kUnset : likelihood.condition;
+  json["rounding"] = failed ? kUnset : result.rounding;
   json["kernel"] = to_text(model.kernel);
   json["noise"] = model.noise;
   if (!message.empty()) json["message"] = message;
@@ -73,7 +74,7 @@ std::string to_text(const EvaluationResult& result, const Input& input, const Mo
   }
   return field("Read", input_text(input)) + field("NLL", fmt::format("{:.10g}", likelihood.nll)) +
          field("Gradient", gradient) +
-         field("Exactness", exactness_text(likelihood.certificate, likelihood.condition)) +
+         field("Exactness", exactness_text(likelihood.certificate, result.rounding)) +
          field("Band", fmt::format("{}; {} an evaluation",
                                    band_text(likelihood.method, likelihood.bandwidth, likelihood.reach),
                                    seconds_text(result.evaluation_seconds)));

@@ -102,10 +102,12 @@ std::string certificate_text(const Certificate& certificate) {
       bound_text(certificate.variance_error));
 }
 
-std::string exactness_text(const Certificate& certificate, double condition) {
+std::string exactness_text(const Certificate& certificate, double rounding) {
   std::string text = certificate_text(certificate);
-  if (condition > 1e9)
-    text += fmt::format("\nrounding comes on top: the condition number is {:.1g} or more", condition);
+  constexpr double kNoOneCares = 1e-9;  // nats
+  if (certificate.holds() && !(rounding <= std::max(certificate.nll_error.value(), kNoOneCares)))
+    text += fmt::format("\nrounding, not what was left out, is the limit here: about {:.1g} nats of NLL",
+                        rounding);
   return text;
 }
 

@@ -30,7 +30,7 @@ std::string input_text(const Input& input);
 /// How exact the answer is, in one sentence.
 std::string certificate_text(const Certificate& certificate);
 /// The same with a word on rounding, which the certificate does not cover, where that may matter.
-std::string exactness_text(const Certificate& certificate, double condition);
+std::string exactness_text(const Certificate& certificate, double rounding);
 /// `12 neighbours a side (reach 3.4)`
 std::string band_text(std::string_view method, Index bandwidth, double reach);
 std::string seconds_text(double seconds);

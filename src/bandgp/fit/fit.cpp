@@ -163,6 +163,12 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
   result.nll = kUnset;
 }
 
+/// One more factorisation, and residuals of it.
+double rounding_at(Evaluator& evaluator, const Model& model) {
+  Likelihood likelihood;
+  return evaluator.evaluate(model, false, likelihood) ? kUnset : evaluator.rounding();
+}
+
 Cost cost_at(Stage& stage, const Model& model) {
   Observations points(stage.series());
   points.at(model.noise);
@@ -368,6 +374,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.bandwidth = likelihood.bandwidth;
   result.reach = likelihood.reach;
   result.condition = likelihood.condition;
+  result.rounding = rounding_at(stage.evaluator(), found.model);
   result.mean = stage.evaluator().mean_in_user_units(likelihood.coefficients);
   result.seconds = trainer.seconds();
   result.message = fmt::format("{} after {} evaluations, NLL {:.6g}", status_name(result.status),
@@ -399,6 +406,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
     if (result.failure) return result;
   }
   result.likelihood = to_user(result.likelihood, series);
+  result.rounding = rounding_at(evaluator, internal);
   return result;
 }
 

@@ -75,6 +75,8 @@ struct FitResult {
   Index bandwidth = 0;
   double reach = 0;  // user's units; 0: an index band
   double condition = 1;
+  double rounding =
+      0;  // about how many nats rounding adds to the certificate's error of the NLL; not a bound
   int evaluations = 0;  // all stages
   int rejected_not_positive_definite = 0, rejected_too_large = 0;
   double seconds = 0;
@@ -103,6 +105,7 @@ struct EvaluationResult {
   std::optional<Failure> failure;
   Likelihood likelihood;          // nll, gradient, certificate in the user's units
   double evaluation_seconds = 0;  // a second evaluation, memory being there
+  double rounding = 0;            // as in FitResult
 };
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0,
                           Index threads = 1);

@@ -30,6 +30,8 @@ class AutoRepresentation final : public Representation {
     current_->gradient(column, noise_slope, out);
   }
   void inverse_diagonal(std::span<double> out) override { current_->inverse_diagonal(out); }
+  void whiten(double* column, std::uint64_t seed) override { current_->whiten(column, seed); }
+  double rounding(double* column, const double* b) override { return current_->rounding(column, b); }
   Certificate certificate(CertificateInputs inputs) const override { return current_->certificate(inputs); }
   std::string_view name() const override { return current_->name(); }
   Index bandwidth() const override { return current_->bandwidth(); }
@@ -40,8 +42,8 @@ class AutoRepresentation final : public Representation {
     return current_->predict(x, terms, solved, projection, variance);
   }
   void covariance(std::span<const double> x, double* out) override { current_->covariance(x, out); }
-  /// The dual in use, or null.
-  DualRepresentation* dual() { return current_ == &dual_ ? &dual_ : nullptr; }
+  std::optional<Weights> weights() override { return current_->weights(); }
+  std::optional<DualState> state(RightHandSides solved) override { return current_->state(solved); }
 
  private:
   /// The terms (a bit each) that are cheaper in a basis.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bandgp/band/residual.hpp"
 #include "bandgp/bandwidth/rules.hpp"
 #include "bandgp/base/machine.hpp"
 #include "bandgp/kernel/tiles.hpp"
@@ -113,26 +114,63 @@ PanelRange BandRepresentation::chunk_from(Index begin) const {
   return {begin, std::min(begin + panels, envelope_.panels())};
 }
 
-/// Ã on the panels of `range`: k(xᵢ − xⱼ) inside the envelope, 0 outside, k(0) + dᵢ on the diagonal, 1 past
-/// n.
-void BandRepresentation::fill(PanelRange range) {
-  const TileKernels& tiles = tile_kernels();
+/// Panel p of Ã: k(xᵢ − xⱼ) inside the envelope, 0 outside, k(0) + dᵢ on the diagonal, 1 past n.
+void BandRepresentation::fill_panel(Index p, double* tile) const {
   const double* x = points_->time();
   const double* row_first = envelope_.row_first();
-  const double variance = kernel_->variance();
-  const Index n = points_->size();
-  for (Index p = range.begin; p < range.end; ++p) {
+  const Index i0 = kPanel * p, from = envelope_.panel_first()[p];
+  fill_covariance(*kernel_, x + i0, x + from, i0 + kPanel - from, tile);
+  const Index ragged =
+      static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
+  if (from < ragged) tile_kernels().clip(tile, from, ragged - from, row_first + i0);
+  double* diagonal = tile + kPanel * (i0 - from);
+  for (Index r = 0; r < kPanel; ++r) {
+    diagonal[(kPanel + 1) * r] =
+        i0 + r < points_->size() ? kernel_->variance() + points_->noise()[i0 + r] : 1.0;
+  }
+}
+
+void BandRepresentation::fill(PanelRange range) {
+  for (Index p = range.begin; p < range.end; ++p)
+    fill_panel(p, matrix_.column(p, envelope_.panel_first()[p]));
+}
+
+void BandRepresentation::multiply(RightHandSides x, RightHandSides out) const {
+  AlignedBuffer buffer;
+  buffer.reserve(kBlock * (envelope_.widest_panel() + 1));
+  for (Index c = 0; c < out.columns; ++c)
+    std::fill_n(out.data + c * out.stride, envelope_.padded_size(), 0.0);
+  for (Index p = 0; p < envelope_.panels(); ++p) {
     const Index i0 = kPanel * p, from = envelope_.panel_first()[p];
-    double* tile = matrix_.column(p, from);
-    fill_covariance(*kernel_, x + i0, x + from, i0 + kPanel - from, tile);
-    const Index ragged =
-        static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
-    if (from < ragged) tiles.clip(tile, from, ragged - from, row_first + i0);
-    double* diagonal = matrix_.column(p, i0);
-    for (Index r = 0; r < kPanel; ++r) {
-      diagonal[(kPanel + 1) * r] = i0 + r < n ? variance + points_->noise()[i0 + r] : 1.0;
+    fill_panel(p, buffer.data());
+    for (Index c = 0; c < x.columns; ++c) {
+      const double* in = x.data + c * x.stride;
+      double *to = out.data + c * out.stride, rows[kPanel] = {};
+      for (Index j = from; j < i0 + kPanel; ++j) {
+        const double* entry = buffer.data() + kPanel * (j - from);
+        double sum = 0;
+        for (Index r = 0; r < kPanel; ++r) {
+          rows[r] += entry[r] * in[j];
+          sum += entry[r] * in[i0 + r];
+        }
+        if (j < i0) to[j] += sum;  // below the diagonal block an entry stands for both halves
+      }
+      for (Index r = 0; r < kPanel; ++r) to[i0 + r] += rows[r];
     }
   }
+}
+
+/// ½|αᵀ(b − Ãα)| of the quadratic form, and half of what log|Ã| lost.
+double BandRepresentation::rounding(double* column, const double* b) {
+  const Index n = points_->size();
+  AlignedBuffer product;
+  product.reserve(envelope_.padded_size());
+  finish({column, 1, 0});
+  multiply({column, 1, 0}, {product.data(), 1, 0});
+  double residual = 0;
+  for (Index i = 0; i < n; ++i) residual += column[i] * (b[i] - product.data()[i]);
+  return 0.5 * (std::abs(residual) +
+                log_determinant_residual(matrix_, n, [&](auto x, auto out) { multiply(x, out); }));
 }
 
 std::optional<Failure> BandRepresentation::choose(const Kernel& kernel, const Observations& points,

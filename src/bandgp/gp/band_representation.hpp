@@ -47,6 +47,8 @@ class BandRepresentation final : public Representation {
   void finish(RightHandSides b) override { solve_upper(matrix_, matrix_.all(), b); }
   void gradient(double* column, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
+  void whiten(double*, std::uint64_t) override {}  // L⁻¹b is white already
+  double rounding(double* column, const double* b) override;
   Certificate certificate(CertificateInputs inputs) const override;
   std::string_view name() const override { return "band"; }
   Index bandwidth() const override { return envelope_.bandwidth(); }
@@ -68,6 +70,9 @@ class BandRepresentation final : public Representation {
   void decide(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> too_large(const Envelope& envelope, double evaluations) const;
   void fill(PanelRange range);
+  void fill_panel(Index p, double* tile) const;
+  /// out ← Ãx from the kernel, the matrix being a factor by now.
+  void multiply(RightHandSides x, RightHandSides out) const;
   /// Adds the block columns of `range` to the gradient's sums.
   void contract(PanelRange range);
   PanelRange chunk_from(Index begin) const;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
+#include "bandgp/band/residual.hpp"
 #include "bandgp/base/dot.hpp"
 #include "bandgp/base/sum_of_logs.hpp"
 #include "bandgp/gp/cost_model.hpp"
@@ -23,6 +25,7 @@ namespace {
 constexpr double kForwardFrom = 1e6;
 /// Values and the two columns of a linear mean.
 constexpr Index kColumns = 3;
+static_assert(kProbes <= kColumns);
 /// Test points whose windows are held at a time.
 constexpr Index kTests = 4096;
 
@@ -53,6 +56,7 @@ std::optional<Failure> DualRepresentation::choose(const Kernel& kernel, const Ob
   grid_.place(design_, points.time(), points.size());
   grid_.couple(grid_.design().bandwidth, first_);
   envelope_.keep(first_);
+  ends_.shape(first_);
   return std::nullopt;
 }
 
@@ -69,7 +73,7 @@ void DualRepresentation::in_two_parts(const Work& work) {
 }
 
 void DualRepresentation::clear(Sums& sums, Index columns) const {
-  const Index nodes = round_up(grid_.nodes(), kPanel), half = grid_.half_nodes();
+  const Index nodes = padded_nodes(), half = grid_.half_nodes();
   sums.z.reserve(nodes * columns);
   std::fill_n(sums.z.data(), nodes * columns, 0.0);
   for (AlignedBuffer* h : {&sums.h0, &sums.h2, &sums.noise}) {
@@ -98,7 +102,7 @@ void DualRepresentation::accumulate(int which, RightHandSides b) {
     double* product = fitted(c);
     for (Index i = range.begin; i < range.end; ++i) product[i] = precision[i] * column[i];
     weighted[c] = product;
-    to[c] = sums.z.data() + c * round_up(grid_.nodes(), kPanel);
+    to[c] = sums.z.data() + c * padded_nodes();
   }
   kernels.spread(grid_.points(), range, static_cast<int>(b.columns), weighted, to);
   kernels.half_sums(grid_.half_points(), range, precision, sums.h0.data(), sums.h2.data());
@@ -110,22 +114,34 @@ void DualRepresentation::accumulate(int which, RightHandSides b) {
 }
 
 /// M = I + ΦᵀD⁻¹Φ on its panels: s² e^{−g(j−l)²/2} H₀(j + l), within b and within a run; 1 past m.
-void DualRepresentation::fill() {
+template <class Natural>
+void DualRepresentation::fill(PanelBand& matrix, const double* h0, const Natural& natural) {
   const auto fill_gram = grid_kernels().fill_gram;
   const auto clip = tile_kernels().clip;
-  const double* row_first = envelope_.row_first();
-  for (Index p = 0; p < envelope_.panels(); ++p) {
-    const Index row = kPanel * p, from = envelope_.panel_first()[p];
-    double* tile = matrix_.column(p, from);
-    fill_gram(grid_.lags(), sums_[0].h0.data(), row, from, tile);
+  const Envelope& envelope = matrix.envelope();
+  const double* row_first = envelope.row_first();
+  for (Index p = 0; p < envelope.panels(); ++p) {
+    const Index row = kPanel * p, from = envelope.panel_first()[p];
+    double* tile = matrix.column(p, from);
+    fill_gram(grid_.lags(), h0, row, from, tile);
     const auto ragged = static_cast<Index>(row_first[row + kPanel - 1]);
     if (from < ragged) clip(tile, from, ragged - from, row_first + row);
-    double* diagonal = matrix_.column(p, row);
+    double* diagonal = matrix.column(p, row);
     for (Index r = 0; r < kPanel; ++r) {
       double& entry = diagonal[(kPanel + 1) * r];
-      entry = row + r < grid_.nodes() ? 1 + entry : 1.0;
+      entry = natural(row + r) < grid_.nodes() ? 1 + entry : 1.0;
     }
   }
+}
+
+PanelBand& DualRepresentation::natural() {
+  if (natural_) return matrix_;
+  matrix_.shape(envelope_);
+  fill(matrix_, sums_[0].h0.data(), [](Index row) { return row; });
+  if (factorize(matrix_, matrix_.all()))
+    throw std::runtime_error("the dual's matrix is singular to double precision: there is too little noise");
+  natural_ = true;
+  return matrix_;
 }
 
 void DualRepresentation::apply_basis(int columns, const double* const* w) {
@@ -133,8 +149,25 @@ void DualRepresentation::apply_basis(int columns, const double* const* w) {
   in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), columns, w, out); });
 }
 
+void DualRepresentation::apply_transposed(Index columns) {
+  const Index nodes = padded_nodes();
+  for (Sums& sums : sums_) sums.z.reserve(nodes * columns);
+  in_two_parts([&](int which) {
+    const double* from[kColumns];
+    double* to[kColumns];
+    for (Index c = 0; c < columns; ++c) {
+      from[c] = fitted(c);
+      to[c] = sums_[which].z.data() + c * nodes;
+    }
+    std::fill_n(sums_[which].z.data(), nodes * columns, 0.0);
+    grid_kernels().spread(grid_.points(), part(which), static_cast<int>(columns), from, to);
+  });
+  double *sum = sums_[0].z.data(), *other = sums_[1].z.data();
+  for (Index j = 0; j < nodes * columns; ++j) sum[j] += other[j];
+}
+
 std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
-  const Index n = points_->padded_size(), nodes = round_up(grid_.nodes(), kPanel);
+  const Index n = points_->padded_size(), nodes = padded_nodes();
   precision_.reserve(n);
   scratch_.reserve(kColumns * n);
   in_two_parts([&](int which) { accumulate(which, b); });
@@ -146,19 +179,23 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   add(sums_[0].h2, sums_[1].h2, grid_.half_nodes());
   if (!points_->equal_noise()) add(sums_[0].noise, sums_[1].noise, grid_.half_nodes());
 
-  matrix_.shape(envelope_);
-  fill();
-  largest_ = 0;
-  for (Index j = 0; j < grid_.nodes(); ++j) largest_ = std::max(largest_, matrix_(j, j));
-  if (const auto bad = factorize(matrix_, matrix_.all()))
-    return Failure{Failure::Kind::not_positive_definite, bad->row};
+  const double* h0 = sums_[0].h0.data();
+  largest_ = 1;
+  for (Index j = 0; j < grid_.nodes(); ++j) largest_ = std::max(largest_, 1 + grid_.lags()[0] * h0[2 * j]);
+  natural_ = false;
+  flip(0, h0);
+  const auto bad = ends_.factor([&](int which) {
+    fill(ends_.half(which).matrix, which == 0 ? h0 : flipped_[0].data(),
+         [&](Index row) { return which == 0 ? row : ends_.mirrored(row); });
+  });
+  if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
 
   double *column[kColumns], *w[kColumns];
   for (Index c = 0; c < b.columns; ++c) {
     column[c] = b.data + c * b.stride;
     w[c] = column[c] + behind();
     std::copy_n(sums_[0].z.data() + c * nodes, nodes, w[c]);
-    solve(matrix_, {w[c], 1, 0});
+    ends_.solve(w[c]);
   }
   const auto columns = static_cast<int>(b.columns);
   apply_basis(columns, w);
@@ -173,23 +210,15 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
     for (Index i = 0; i < n; ++i) column[c][i] -= fitted(c)[i];
   }
   // w ← w + M⁻¹(ΦᵀD⁻¹r − w): Φᵀα = w at the solution.
-  in_two_parts([&](int which) {
-    const PointRange range = part(which);
-    const double* alpha[kColumns];
-    double* to[kColumns];
-    for (Index c = 0; c < b.columns; ++c) {
-      for (Index i = range.begin; i < range.end; ++i) fitted(c)[i] = precision_.data()[i] * column[c][i];
-      alpha[c] = fitted(c);
-      to[c] = sums_[which].z.data() + c * nodes;
-    }
-    std::fill_n(sums_[which].z.data(), nodes * b.columns, 0.0);
-    grid_kernels().spread(grid_.points(), range, columns, alpha, to);
-  });
+  for (Index c = 0; c < b.columns; ++c) {
+    for (Index i = 0; i < n; ++i) fitted(c)[i] = precision_.data()[i] * column[c][i];
+  }
+  apply_transposed(b.columns);
   const double* steps[kColumns];
   for (Index c = 0; c < b.columns; ++c) {
-    double *step = sums_[0].z.data() + c * nodes, *other = sums_[1].z.data() + c * nodes;
-    for (Index j = 0; j < nodes; ++j) step[j] += other[j] - w[c][j];
-    solve(matrix_, {step, 1, 0});
+    double* step = sums_[0].z.data() + c * nodes;
+    for (Index j = 0; j < nodes; ++j) step[j] -= w[c][j];
+    ends_.solve(step);
     for (Index j = 0; j < nodes; ++j) w[c][j] += step[j];
     steps[c] = step;
   }
@@ -204,7 +233,7 @@ double DualRepresentation::log_determinant() {
   const auto n = static_cast<double>(points_->size());
   const double of_noise = points_->equal_noise() ? n * std::log(points_->noise()[0])
                                                  : sum_of_logs(points_->noise(), points_->size());
-  return of_noise + bandgp::log_determinant(matrix_);
+  return of_noise + ends_.log_determinant();
 }
 
 void DualRepresentation::finish(RightHandSides b) {
@@ -214,34 +243,56 @@ void DualRepresentation::finish(RightHandSides b) {
   }
 }
 
+void DualRepresentation::flip(int which, const double* half) {
+  const Index rows = 2 * ends_.half(1).envelope.padded_size(), last = 2 * (ends_.padded_size() - 1);
+  if (ends_.half(1).own == 0) return;
+  flipped_[which].reserve(rows);
+  for (Index k = 0; k < rows; ++k) flipped_[which].data()[k] = half[last - k];
+}
+
+/// Σ S_jl lags_t(j − l) half_t(j + l) below the diagonal, over the columns of one half.
+void DualRepresentation::contract(int which, const double* const* half, double* sums) {
+  TwoEnded::Half& part = ends_.half(which);
+  if (part.own == 0) return;
+  GridKernels::Contraction with{{grid_.slopes(), grid_.lags(), grid_.lags()}, {half[0], half[1], half[2]}};
+  if (which == 1) {
+    for (int t = 1; t < 3; ++t) flip(t, half[t]);  // H₀ has been
+    for (int t = 0; t < 3; ++t) with.half[t] = flipped_[t].data();
+  }
+  // The rows between stand in both halves, and count in the first.
+  const Index columns = which == 0 ? part.envelope.panels() : part.own / kPanel;
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = j; i <= part.envelope.last_panel(j); ++i) {
+      grid_kernels().contract_gram(part.matrix.column(i, kPanel * j), with, kPanel * i, kPanel * j,
+                                   part.envelope.row_first() + kPanel * i, sums);
+    }
+  }
+}
+
 /// With S = M⁻¹:  ∂/∂log σ² = ½(m − tr S) − ½wᵀw,   ∂/∂log ℓ = tr(S·ΦᵀD⁻¹Ψ) − αᵀΨw,
 ///   ∂/∂σₙ² = ½[Σ ∂dᵢ/dᵢ − tr(S·ΦᵀD⁻¹∂D D⁻¹Φ) − Σ ∂dᵢ αᵢ²].
 void DualRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  const Index n = points_->padded_size(), nodes = round_up(grid_.nodes(), kPanel);
+  const Index n = points_->padded_size(), nodes = padded_nodes();
   const double* w = column + behind();
   finish({column, 1, 0});
   in_two_parts(
       [&](int which) { grid_kernels().gather_slope(grid_.points(), part(which), w, scratch_.data()); });
   const double by_curve = dot(column, scratch_.data(), n);
 
-  inversion_.start(matrix_, matrix_);
-  inversion_.run(matrix_.all());
+  ends_.invert();
   const bool equal = points_->equal_noise();
-  const double *h0 = sums_[0].h0.data(), *h2 = sums_[0].h2.data(),
-               *noise = equal ? h0 : sums_[0].noise.data();
-  const GridKernels::Contraction with{{grid_.slopes(), grid_.lags(), grid_.lags()}, {h0, h2, noise}};
-  const auto contract = grid_kernels().contract_gram;
-  double below[3] = {}, diagonal[3] = {}, trace = 0;
-  for (Index j = 0; j < envelope_.panels(); ++j) {
-    for (Index i = j; i <= envelope_.last_panel(j); ++i) {
-      contract(matrix_.column(i, kPanel * j), with, kPanel * i, kPanel * j,
-               envelope_.row_first() + kPanel * i, below);
-    }
-  }
+  const double* half[3] = {sums_[0].h0.data(), sums_[0].h2.data(),
+                           equal ? sums_[0].h0.data() : sums_[0].noise.data()};
+  double below[3] = {}, diagonal[3] = {}, other[3] = {}, trace = 0;
+  ends_.in_both([&](int which) { contract(which, half, which == 0 ? below : other); });
+  for (int t = 0; t < 3; ++t) below[t] += other[t];
+  TwoEnded::Half &front = ends_.half(0), &back = ends_.half(1);
   for (Index j = 0; j < grid_.nodes(); ++j) {
-    const double s = matrix_(j, j);
+    const double s =
+        j < front.envelope.size() ? front.matrix(j, j) : back.matrix(ends_.mirrored(j), ends_.mirrored(j));
     trace += s;
-    for (int t = 0; t < 3; ++t) diagonal[t] += s * with.lags[t][0] * with.half[t][2 * j];
+    diagonal[0] += s * grid_.slopes()[0] * half[0][2 * j];
+    for (int t = 1; t < 3; ++t) diagonal[t] += s * grid_.lags()[0] * half[t][2 * j];
   }
   const auto m = static_cast<double>(grid_.nodes());
   // H₂ is in half steps squared: (2/ℓ²)(h/2)² = g/2.
@@ -255,6 +306,55 @@ void DualRepresentation::gradient(double* column, const double* noise_slope, std
   }
   const double explained = equal ? (m - trace) * precision_.data()[0] : 2 * below[2] + diagonal[2];
   out[2] = 0.5 * (sum - explained);
+}
+
+/// D^{−½}(b − Φw̃), w̃ = w + L⁻ᵀε.
+void DualRepresentation::whiten(double* column, std::uint64_t seed) {
+  AlignedBuffer spread;
+  spread.reserve(envelope_.padded_size());
+  for (Index j = 0; j < envelope_.padded_size(); ++j)
+    spread.data()[j] = j < grid_.nodes() ? normal_at(seed, j) : 0.0;
+  PanelBand& factor = natural();
+  solve_upper(factor, factor.all(), {spread.data(), 1, 0});
+  const double* w = spread.data();
+  apply_basis(1, &w);
+  for (Index i = 0; i < points_->padded_size(); ++i) column[i] -= points_->weight()[i] * fitted(0)[i];
+}
+
+/// q = ‖D^{−½}(b − Φw)‖² + ‖w‖² is least at the true w: with e = Φᵀα − w it is too large by eᵀM⁻¹e.  What
+/// b − Φw itself loses, and half of what log|M| lost, come on top.
+double DualRepresentation::rounding(double* column, const double* b) {
+  const Index n = points_->padded_size(), nodes = padded_nodes();
+  const double* w = column + behind();
+  double from_difference = 0;
+  for (Index i = 0; i < points_->size(); ++i) {
+    const double alpha = points_->weight()[i] * column[i];
+    fitted(0)[i] = alpha;
+    const double lost = 0x1p-53 * alpha * b[i];
+    from_difference += lost * lost;
+  }
+  std::fill(fitted(0) + points_->size(), fitted(0) + n, 0.0);
+  apply_transposed(1);
+  double* e = sums_[0].z.data();
+  for (Index j = 0; j < grid_.nodes(); ++j) e[j] -= w[j];
+  PanelBand& factor = natural();
+  solve_lower(factor, factor.all(), {e, 1, 0});
+  const double from_weights = dot(e, e, nodes);
+  const double from_determinant =
+      log_determinant_residual(factor, grid_.nodes(), [&](RightHandSides x, RightHandSides out) {
+        const double* in[kProbes];
+        for (Index c = 0; c < kProbes; ++c) in[c] = x.data + c * x.stride;
+        apply_basis(kProbes, in);
+        for (Index c = 0; c < kProbes; ++c) {
+          for (Index i = 0; i < n; ++i) fitted(c)[i] *= precision_.data()[i];
+        }
+        apply_transposed(kProbes);
+        for (Index c = 0; c < kProbes; ++c) {
+          for (Index j = 0; j < envelope_.padded_size(); ++j)
+            out.data[c * out.stride + j] = x.data[c * x.stride + j] + sums_[0].z.data()[c * nodes + j];
+        }
+      });
+  return std::sqrt(from_difference) + 0.5 * (from_weights + from_determinant);
 }
 
 Certificate DualRepresentation::certificate(CertificateInputs inputs) const {
@@ -286,14 +386,14 @@ void DualRepresentation::cut_into_pieces(const GaussianGrid::Windows& windows, I
 /// envelope, of which a window at a time is held.
 void DualRepresentation::start_variances() {
   if (largest_ > kForwardFrom) {
-    forward_.start(matrix_, largest_);
+    forward_.start(natural(), largest_);
     return;
   }
   const Index wide = std::max(grid_.window() + 2 * kPanel, grid_.design().bandwidth);
   grid_.couple(wide, first_);
   wide_envelope_.keep(first_);
   wide_.shape_window(wide_envelope_);
-  inversion_.start(matrix_, wide_);
+  inversion_.start(natural(), wide_);
   done_ = envelope_.panels();
 }
 
@@ -391,7 +491,7 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
   const auto count = static_cast<Index>(x.size());
   const GaussianGrid::Windows windows = grid_.windows_at(x);
   cut_into_pieces(windows, count, pieces_, missing_);
-  const Index nodes = round_up(grid_.nodes(), kPanel), wide = grid_.window();
+  const Index nodes = padded_nodes(), wide = grid_.window();
   // Overlaps of windows over missing nodes: each window with its present nodes taken out.
   std::vector<double> absent = windows.value;
   for (const Piece& piece : pieces_) {
@@ -405,7 +505,7 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
     std::fill_n(solved.data(), nodes, 0.0);
     for (; next < pieces_.size() && pieces_[next].test == t; ++next)
       std::copy_n(pieces_[next].value, pieces_[next].count, solved.data() + pieces_[next].number);
-    solve(matrix_, {solved.data(), 1, 0});
+    solve(natural(), {solved.data(), 1, 0});
     for (Index s = 0; s < count; ++s) {
       const double shift =
           windows.begin[static_cast<std::size_t>(s)] - windows.begin[static_cast<std::size_t>(t)];
@@ -426,7 +526,8 @@ void DualRepresentation::covariance(std::span<const double> x, double* out) {
   }
 }
 
-DualState DualRepresentation::state(RightHandSides solved) {
+std::optional<DualState> DualRepresentation::state(RightHandSides solved) {
+  PanelBand& factor = natural();
   DualState state;
   state.design = grid_.design();
   state.runs.assign(grid_.runs().begin(), grid_.runs().end());
@@ -434,9 +535,9 @@ DualState DualRepresentation::state(RightHandSides solved) {
   state.factor.assign(static_cast<std::size_t>(m * (b + 1)), 0.0);
   for (Index j = 0; j < m; ++j) {
     for (Index l = envelope_.first(j); l <= j; ++l)
-      state.factor[static_cast<std::size_t>(j * (b + 1) + l - j + b)] = matrix_(j, l);
+      state.factor[static_cast<std::size_t>(j * (b + 1) + l - j + b)] = factor(j, l);
   }
-  state.inverse_diagonal.assign(matrix_.inverse_diagonal(), matrix_.inverse_diagonal() + m);
+  state.inverse_diagonal.assign(factor.inverse_diagonal(), factor.inverse_diagonal() + m);
   for (Index c = 0; c < solved.columns; ++c) {
     const double* w = solved.data + c * solved.stride + behind();
     state.weights.insert(state.weights.end(), w, w + m);
@@ -464,15 +565,13 @@ void DualRepresentation::restore(const DualState& state) {
     matrix_.inverse_diagonal()[j] = state.inverse_diagonal[static_cast<std::size_t>(j)];
   }
   largest_ = state.largest;
+  natural_ = true;
 }
 
-std::vector<double> DualRepresentation::spread_noise(std::span<const double> noise) {
-  AlignedBuffer column;
-  column.reserve(envelope_.padded_size());
-  std::fill_n(column.data(), envelope_.padded_size(), 0.0);
-  std::ranges::copy(noise, column.data());
-  solve_upper(matrix_, matrix_.all(), {column.data(), 1, 0});
-  return {column.data(), column.data() + grid_.nodes()};
+std::optional<Weights> DualRepresentation::weights() {
+  std::vector<Index> row(static_cast<std::size_t>(grid_.nodes()));
+  std::iota(row.begin(), row.end(), Index{0});
+  return Weights{{{&grid_, std::move(row)}}, &natural(), behind()};
 }
 
 }  // namespace bandgp

@@ -7,6 +7,7 @@
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/forward_squares.hpp"
 #include "bandgp/band/selected_inverse.hpp"
+#include "bandgp/band/two_ended.hpp"
 #include "bandgp/base/worker.hpp"
 #include "bandgp/basis/gaussian_grid.hpp"
 #include "bandgp/gp/dual_state.hpp"
@@ -23,12 +24,14 @@ class DualRepresentation final : public Representation {
   /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
-  Index reduced_size() const override { return behind() + round_up(grid_.nodes(), simd::kPanel); }
+  Index reduced_size() const override { return behind() + padded_nodes(); }
   std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override;
   void finish(RightHandSides b) override;
   void gradient(double* column, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
+  void whiten(double* column, std::uint64_t seed) override;
+  double rounding(double* column, const double* b) override;
   Certificate certificate(CertificateInputs inputs) const override;
   std::string_view name() const override { return "dual"; }
   Index bandwidth() const override { return envelope_.bandwidth(); }
@@ -38,12 +41,10 @@ class DualRepresentation final : public Representation {
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
 
-  /// What prediction needs, of solved columns; and a representation that can predict (and nothing else) from
-  /// it.
-  DualState state(RightHandSides solved);
+  std::optional<Weights> weights() override;
+  std::optional<DualState> state(RightHandSides solved) override;
+  /// From then on this can predict and draw, and nothing else.
   void restore(const DualState& state);
-  /// L⁻ᵀε: from independent standard normals to draws of the weights around their mean.
-  std::vector<double> spread_noise(std::span<const double> noise);
 
   /// Whether the basis that was chosen keeps the tolerance, in exact arithmetic and in double.
   bool reaches_tolerance() const { return design_.reached && errors_.fit_double(); }
@@ -61,9 +62,20 @@ class DualRepresentation final : public Representation {
   template <class Work>  // work(part), the second one on the other thread where there is one
   void in_two_parts(const Work& work);
   void accumulate(int which, RightHandSides b);
-  void fill();
+  /// M on a half of the two-ended matrix, or whole; natural(row): which node a row is.
+  template <class Natural>
+  void fill(PanelBand& matrix, const double* h0, const Natural& natural);
+  /// M's factor in the order of the nodes, which predictions and draws want: made anew from H₀ where the
+  /// likelihood's two-ended one is all there is.
+  PanelBand& natural();
+  /// Half-step sums as the second half of M counts them: flipped_[which].
+  void flip(int which, const double* half);
+  void contract(int which, const double* const* half, double* sums);
+  Index padded_nodes() const { return round_up(grid_.nodes(), 2 * simd::kPanel); }
   /// fitted_c ← Φw_c, for up to three columns.
   void apply_basis(int columns, const double* const* w);
+  /// sums_[0].z ← Φᵀfitted_c, for up to three columns; the columns of z are padded nodes apart.
+  void apply_transposed(Index columns);
   double* fitted(Index c) { return scratch_.data() + c * points_->padded_size(); }
 
   /// A stretch of present nodes that one test point's window covers.
@@ -84,10 +96,13 @@ class DualRepresentation final : public Representation {
   GridDemand demand_;
   GridDesign design_;
   GridErrors errors_;
+  Worker worker_;
+  TwoEnded ends_{worker_};
+  AlignedBuffer flipped_[3];  // H₀, H₂ and the noise's sums as the second half counts them
   Envelope envelope_;
   PanelBand matrix_;
+  bool natural_ = false;  // matrix_ holds the factor
   SelectedInverse inversion_;
-  Worker worker_;
   Sums sums_[2];
   AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; a number a point for up to three columns
   double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b

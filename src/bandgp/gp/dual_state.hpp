@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bandgp/basis/gaussian_grid.hpp"
-#include "bandgp/gp/likelihood.hpp"
+#include "bandgp/gp/profiled_mean.hpp"
 
 namespace bandgp {
 

@@ -97,12 +97,37 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   return std::nullopt;
 }
 
-std::vector<double> Evaluator::mean_in_user_units(const std::array<double, 2>& beta) const {
-  const Units& units = series_.units;
-  if (mean_ == Mean::zero) return {};
-  if (mean_ == Mean::constant) return {units.value_out(beta[0])};
-  const double at_origin = units.value_out(beta[0] + beta[1] * basis(1, 0.0));
-  const double slope = units.value_unit * beta[1] / half_span_ / units.time_unit;
+double Evaluator::rounding() {
+  AlignedBuffer residual;  // y − Hβ
+  residual.reserve(observations_.padded_size());
+  std::fill_n(residual.data(), observations_.padded_size(), 0.0);
+  for (Index i = 0; i < observations_.size(); ++i) {
+    residual.data()[i] = observations_.value()[i];
+    for (Index c = 0; c < profiled_.count; ++c)
+      residual.data()[i] -= profiled_.beta[static_cast<std::size_t>(c)] * basis(c, observations_.time()[i]);
+  }
+  return representation_->rounding(columns_.data(), residual.data());
+}
+
+std::vector<double> Evaluator::whitened(std::uint64_t seed) {
+  representation_->whiten(columns_.data(), seed);
+  return {columns_.data(), columns_.data() + observations_.size()};
+}
+
+std::vector<double> Evaluator::mean_in_user_units(const std::array<double, 2>& coefficients) const {
+  ProfiledMean mean;
+  mean.count = coefficient_count(mean_);
+  mean.beta = coefficients;
+  return bandgp::mean_in_user_units(mean, series_.units, middle_, half_span_);
+}
+
+std::vector<double> mean_in_user_units(const ProfiledMean& mean, const Units& units, double middle,
+                                       double half_span) {
+  const auto& beta = mean.beta;
+  if (mean.count == 0) return {};
+  if (mean.count == 1) return {units.value_out(beta[0])};
+  const double at_origin = units.value_out(beta[0] - beta[1] * middle / half_span);
+  const double slope = units.value_unit * beta[1] / half_span / units.time_unit;
   return {at_origin - slope * units.time_origin, slope};
 }
 

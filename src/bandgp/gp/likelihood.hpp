@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "bandgp/gp/profiled_mean.hpp"
 #include "bandgp/gp/representation.hpp"
 
 namespace bandgp {
@@ -23,14 +24,6 @@ struct Likelihood {
   Certificate certificate;
 };
 
-/// Mean coefficients β = (HᵀA⁻¹H)⁻¹HᵀA⁻¹y, from the Gram matrix of (y, H) in A⁻¹.
-struct ProfiledMean {
-  Index count = 0;  // columns of H
-  std::array<double, 2> beta{};
-  std::array<double, 4> covariance{};  // (HᵀA⁻¹H)⁻¹, row-major 2×2
-  double largest_variance = 0;         // max of hᵀ(HᵀA⁻¹H)⁻¹h over the span
-};
-
 /// The series at work: evaluates the loss at any θ with the memory of the first evaluation.
 class Evaluator {
  public:
@@ -42,6 +35,11 @@ class Evaluator {
 
   /// The loss at θ (internal units) and, where asked for, its gradient.  The result's vector is reused.
   [[nodiscard]] std::optional<Failure> evaluate(const Model& model, bool with_gradient, Likelihood& out);
+
+  /// After an evaluation without gradient, whose columns it uses up: about how many nats rounding costs.
+  double rounding();
+  /// Likewise: one draw of L_B⁻¹(y − Hβ − Φw), white noise where the model holds (representation.hpp).
+  std::vector<double> whitened(std::uint64_t seed);
 
   Representation& representation() { return *representation_; }
   const Series& series() const { return series_; }
@@ -73,6 +71,10 @@ class Evaluator {
   AlignedBuffer columns_;
   ProfiledMean profiled_;
 };
+
+/// Coefficients of 1, (x − middle)/half span as the user knows them: the mean at time 0, then its slope.
+std::vector<double> mean_in_user_units(const ProfiledMean& mean, const Units& units, double middle,
+                                       double half_span);
 
 /// The NLL of the user's data from that of the scaled: y = unit·y', so each of m observations adds log unit.
 double nll_to_user(double nll, const Series& series);

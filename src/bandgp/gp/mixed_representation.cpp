@@ -6,6 +6,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "bandgp/band/residual.hpp"
+#include "bandgp/base/dot.hpp"
 #include "bandgp/gp/cost_model.hpp"
 #include "bandgp/kernel/tiles.hpp"
 #include "bandgp/simd/dispatch.hpp"
@@ -275,7 +277,6 @@ std::optional<Failure> MixedRepresentation::factor_parts(RightHandSides b) {
 }
 
 std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
-  const simd::PanelKernels& kernels = simd::panel_kernels();
   given_.reserve(b.columns * b.stride);
   std::copy_n(b.data, b.columns * b.stride, given_.data());
   if (auto failure = factor_parts(b)) return failure;
@@ -290,36 +291,76 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   for (Index j = 0; j < envelope_.padded_size(); ++j) largest_ = std::max(largest_, matrix_(j, j));
   if (const auto bad = factorize(matrix_, matrix_.all()))
     return Failure{Failure::Kind::not_positive_definite, bad->row};
-  const auto panels = static_cast<Index>(panels_.size());
   const Index rows = envelope_.padded_size();
   for (Index c = 0; c < b.columns; ++c) {
     double *column = b.data + c * b.stride, *w = column + behind();
     solve(matrix_, {w, 1, 0});
-  }
-  const auto take_off = [&](const NodePanel& panel, const double* w, double* column) {
-    kernels.subtract_transposed(panel.values, panel.begin, panel.end, w, column);
-  };
-  for (Index q = 0; q < panels; ++q) {
-    for (Index c = 0; c < b.columns; ++c) {
-      double* column = b.data + c * b.stride;
-      take_off(panels_[static_cast<std::size_t>(q)], column + behind() + kPanel * q, column);
-    }
+    subtract_basis(w, column);
   }
   step_.reserve(rows);
   for (Index c = 0; c < b.columns && largest_ > kRefineFrom; ++c) {
     // w ← w + M⁻¹(Vᵀr' − w): w = Vᵀr' at the solution.
     double *column = b.data + c * b.stride, *w = column + behind(), *step = step_.data();
     for (Index j = 0; j < rows; ++j) step[j] = -w[j];
-    for (Index q = 0; q < panels; ++q) {
-      const NodePanel& panel = panels_[static_cast<std::size_t>(q)];
-      kernels.add_times(panel.values, panel.begin, panel.end, column, step + kPanel * q);
-    }
+    add_transposed(column, step);
     solve(matrix_, {step, 1, 0});
     for (Index j = 0; j < rows; ++j) w[j] += step[j];
-    for (Index q = 0; q < panels; ++q)
-      take_off(panels_[static_cast<std::size_t>(q)], step + kPanel * q, column);
+    subtract_basis(step, column);
   }
   return std::nullopt;
+}
+
+void MixedRepresentation::subtract_basis(const double* w, double* column) {
+  for (std::size_t q = 0; q < panels_.size(); ++q) {
+    const NodePanel& panel = panels_[q];
+    simd::panel_kernels().subtract_transposed(panel.values, panel.begin, panel.end,
+                                              w + kPanel * static_cast<Index>(q), column);
+  }
+}
+
+void MixedRepresentation::add_transposed(const double* column, double* w) {
+  for (std::size_t q = 0; q < panels_.size(); ++q) {
+    const NodePanel& panel = panels_[q];
+    simd::panel_kernels().add_times(panel.values, panel.begin, panel.end, column,
+                                    w + kPanel * static_cast<Index>(q));
+  }
+}
+
+/// L⁻¹(b − Φw̃) = r' − V L_M⁻ᵀε.
+void MixedRepresentation::whiten(double* column, std::uint64_t seed) {
+  AlignedBuffer spread;
+  spread.reserve(envelope_.padded_size());
+  for (Index j = 0; j < envelope_.padded_size(); ++j) spread.data()[j] = normal_at(seed, j);
+  solve_upper(matrix_, matrix_.all(), {spread.data(), 1, 0});
+  subtract_basis(spread.data(), column);
+}
+
+/// As in the dual, with V for D^{−½}Φ; and what solves with B lose.
+double MixedRepresentation::rounding(double* column, const double* b) {
+  const Index n = behind(), rows = envelope_.padded_size();
+  const double* w = column + n;
+  AlignedBuffer e, solved;
+  e.reserve(rows);
+  for (Index j = 0; j < rows; ++j) e.data()[j] = -w[j];
+  add_transposed(column, e.data());
+  solve_lower(matrix_, matrix_.all(), {e.data(), 1, 0});
+  const double from_weights = dot(e.data(), e.data(), rows);
+  solved.reserve(n);
+  const double from_determinant =
+      log_determinant_residual(matrix_, rows, [&](RightHandSides x, RightHandSides out) {
+        for (Index c = 0; c < x.columns; ++c) {
+          const double* in = x.data + c * x.stride;
+          double* to = out.data + c * out.stride;
+          std::fill_n(solved.data(), n, 0.0);
+          subtract_basis(in, solved.data());
+          for (Index i = 0; i < n; ++i) solved.data()[i] = -solved.data()[i];
+          std::copy_n(in, rows, to);
+          add_transposed(solved.data(), to);
+        }
+      });
+  std::copy_n(b, n, solved.data());
+  solve_lower(band_.matrix(), band_.matrix().all(), {solved.data(), 1, 0});
+  return band_.rounding(solved.data(), b) + 0.5 * (from_weights + from_determinant);
 }
 
 double MixedRepresentation::log_determinant() {
@@ -676,6 +717,13 @@ double MixedRepresentation::missing_overlap(std::span<const GaussianGrid::Window
         });
   }
   return sum;
+}
+
+std::optional<Weights> MixedRepresentation::weights() {
+  if (!short_kernel_.terms.empty()) return std::nullopt;
+  Weights weights{{}, &matrix_, behind()};
+  for (const LongTerm& term : long_) weights.parts.push_back({&term.grid, term.row});
+  return weights;
 }
 
 }  // namespace bandgp

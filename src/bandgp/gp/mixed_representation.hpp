@@ -31,6 +31,8 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void finish(RightHandSides b) override { band_.finish(b); }
   void gradient(double* column, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
+  void whiten(double* column, std::uint64_t seed) override;
+  double rounding(double* column, const double* b) override;
   Certificate certificate(CertificateInputs inputs) const override;
   std::string_view name() const override { return short_kernel_.terms.empty() ? "dual" : "mixed"; }
   Index bandwidth() const override { return std::max(band_.bandwidth(), envelope_.bandwidth()); }
@@ -39,6 +41,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
+  std::optional<Weights> weights() override;
   bool reaches_tolerance() const { return reached_; }
 
  private:
@@ -62,6 +65,8 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Cut band_cut(bool frozen) const;
   void split(const Kernel& kernel);
   void lay_out_nodes();
+  void subtract_basis(const double* w, double* column);  // column −← Vw
+  void add_transposed(const double* column, double* w);  // w +← Vᵀcolumn
   std::optional<Failure> factor_parts(RightHandSides b);
   /// No two panels share a point whose first nodes are farther apart.
   double widest_overlap() const;

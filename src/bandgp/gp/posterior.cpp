@@ -11,6 +11,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "bandgp/base/normal_at.hpp"
+
 namespace bandgp {
 namespace {
 
@@ -80,19 +82,27 @@ Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model, c
 
 std::optional<DualState> Posterior::dual_state() {
   factor();
-  auto* either = evaluator_ ? dynamic_cast<AutoRepresentation*>(&evaluator_->representation()) : nullptr;
-  if (either == nullptr || either->dual() == nullptr) return std::nullopt;
-  DualState state = either->dual()->state(columns());
-  state.profiled = profiled();
-  state.middle = middle_;
-  state.half_span = half_span_;
+  std::optional<DualState> state = representation().state(columns());
+  if (state) {
+    state->profiled = profiled();
+    state->middle = middle_;
+    state->half_span = half_span_;
+  }
   return state;
+}
+
+std::vector<double> Posterior::mean_coefficients() const {
+  return mean_in_user_units(profiled(), series_->units, middle_, half_span_);
+}
+
+void Posterior::evaluate() {
+  require_success(evaluator_->evaluate(to_internal(model_, series_->units), false, likelihood_));
+  likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
 }
 
 void Posterior::factor() {
   if (factored_) return;
-  require_success(evaluator_->evaluate(to_internal(model_, series_->units), false, likelihood_));
-  likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
+  evaluate();
   evaluator_->representation().finish(evaluator_->columns());
   factored_ = true;
 }
@@ -163,58 +173,65 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
 }
 
 std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed) {
-  std::optional<DualState> state = dual_state();
-  if (!state && !restored_) {
-    if (!model_.kernel.is_single_se())
+  factor();
+  const std::optional<Weights> weights = representation().weights();
+  if (!weights) {
+    if (!std::ranges::all_of(model_.kernel.terms, is_se))
       throw std::invalid_argument(
-          "whole curves can be drawn for a kernel of one se term; sample() draws at given times");
-    // The band is in use: the dual is the same posterior to the tolerance.
+          "whole curves can be drawn where all terms are se; sample() draws at given times");
+    // A band is in use: the dual is the same posterior to the tolerance.
     const Cut cut{.method = Method::dual, .tolerance = 1e-6};
-    Posterior dual(series_, model_, std::make_unique<AutoRepresentation>(cut, 0));
-    return dual.functions(count, seed);
+    return Posterior(series_, model_, std::make_unique<AutoRepresentation>(cut, 0)).functions(count, seed);
   }
-  if (restored_) {
-    state = restored_->state(columns());
-    state->profiled = profiled_;
+  PosteriorFunction shared;
+  for (const Weights::Part& part : weights->parts) {
+    auto grid = std::make_shared<GaussianGrid>();
+    grid->restore(part.grid->design(), {part.grid->runs().begin(), part.grid->runs().end()});
+    shared.parts_.push_back({std::move(grid), {}, 0});
   }
-  DualRepresentation dual(1.0, 0.0);
-  dual.restore(*state);
-  auto grid = std::make_shared<GaussianGrid>();
-  grid->restore(state->design, state->runs);
-  const Index m = state->nodes();
-  const auto& c = state->profiled.covariance;
-  // β = β̂ + Rz with RRᵀ = (HᵀA⁻¹H)⁻¹.
+  shared.middle_ = middle_;
+  shared.half_span_ = half_span_;
+  shared.units_ = series_->units;
+  std::vector<PosteriorFunction> functions(static_cast<std::size_t>(count), shared);
+  for (Index k = 0; k < count; ++k)
+    draw(*weights, seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(k),
+         functions[static_cast<std::size_t>(k)]);
+  return functions;
+}
+
+/// β = β̂ + Rz with RRᵀ = (HᵀA⁻¹H)⁻¹, and v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
+void Posterior::draw(const Weights& weights, std::uint64_t seed, PosteriorFunction& f) {
+  const RightHandSides solved = columns();
+  const auto& c = profiled().covariance;
   const double r00 = std::sqrt(std::max(0.0, c[0])), r10 = r00 > 0 ? c[2] / r00 : 0,
                r11 = std::sqrt(std::max(0.0, c[3] - r10 * r10));
-  std::vector<PosteriorFunction> functions(static_cast<std::size_t>(count));
-  for (Index k = 0; k < count; ++k) {
-    PosteriorFunction& f = functions[static_cast<std::size_t>(k)];
-    f.grid_ = grid;
-    f.seed_ = seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(k);
-    f.middle_ = middle_;
-    f.half_span_ = half_span_;
-    f.units_ = series_->units;
-    constexpr std::int64_t kMean = std::int64_t{1} << 60;  // a place where no node is
-    const double z0 = normal_at(f.seed_, kMean), z1 = normal_at(f.seed_, kMean + 1);
-    const double shift[2] = {r00 * z0, r10 * z0 + r11 * z1};
-    for (Index b = 0; b < state->profiled.count; ++b)
-      f.beta_[b] = state->profiled.beta[static_cast<std::size_t>(b)] + shift[b];
-    // v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
-    std::vector<double> noise(static_cast<std::size_t>(m));
-    for (const GaussianGrid::Run& run : grid->runs()) {
+  constexpr std::int64_t kMean = std::int64_t{1} << 60;  // a place where no node is
+  const double z0 = normal_at(seed, kMean), z1 = normal_at(seed, kMean + 1);
+  const double shift[2] = {r00 * z0, r10 * z0 + r11 * z1};
+  for (Index b = 0; b < profiled().count; ++b)
+    f.beta_[b] = profiled().beta[static_cast<std::size_t>(b)] + shift[b];
+  const Index padded = weights.factor->envelope().padded_size();
+  AlignedBuffer spread;
+  spread.reserve(padded);
+  std::fill_n(spread.data(), padded, 0.0);
+  for (std::size_t p = 0; p < weights.parts.size(); ++p) {
+    const std::vector<Index>& row = weights.parts[p].row;
+    f.parts_[p].seed = seed + (p << 48U);
+    for (const GaussianGrid::Run& run : weights.parts[p].grid->runs()) {
       for (Index j = 0; j < run.length(); ++j)
-        noise[static_cast<std::size_t>(run.number + j)] =
-            normal_at(f.seed_, static_cast<std::int64_t>(run.begin) + j);
-    }
-    f.weights_ = dual.spread_noise(noise);
-    for (Index j = 0; j < m; ++j) {
-      double w = state->weights[static_cast<std::size_t>(j)];
-      for (Index b = 0; b < state->profiled.count; ++b)
-        w -= shift[b] * state->weights[static_cast<std::size_t>((b + 1) * m + j)];
-      f.weights_[static_cast<std::size_t>(j)] += w;
+        spread.data()[row[static_cast<std::size_t>(run.number + j)]] =
+            normal_at(f.parts_[p].seed, static_cast<std::int64_t>(run.begin) + j);
     }
   }
-  return functions;
+  solve_upper(*weights.factor, weights.factor->all(), {spread.data(), 1, 0});
+  for (std::size_t p = 0; p < weights.parts.size(); ++p) {
+    for (const Index row : weights.parts[p].row) {
+      const double* w = solved.data + weights.offset + row;
+      double v = spread.data()[row] + w[0];
+      for (Index b = 0; b < profiled().count; ++b) v -= shift[b] * w[(b + 1) * solved.stride];
+      f.parts_[p].weights.push_back(v);
+    }
+  }
 }
 
 std::vector<double> Posterior::covariance(std::span<const double> times) {
@@ -269,6 +286,13 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
     }
   }
   return draws;
+}
+
+std::vector<double> Posterior::whitened_residuals(std::uint64_t seed) {
+  if (!evaluator_) throw std::invalid_argument("residuals need the data, which this model was saved without");
+  evaluate();
+  factored_ = false;
+  return evaluator_->whitened(seed);
 }
 
 LeaveOneOut Posterior::leave_one_out() {

@@ -41,27 +41,30 @@ class Posterior {
   Prediction predict(std::span<const double> times, bool with_variance = true);
   /// Every term of the kernel by itself; their means add up to the curve less the mean function.
   std::vector<Component> components(std::span<const double> times);
-  /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.  The
-  /// kernel must be one SE term.
+  /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.  All
+  /// terms must be SE.
   std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed);
   /// Latent covariance, row-major; memory is times² doubles.
   std::vector<double> covariance(std::span<const double> times);
   /// `count` draws of the latent curve, one row each; the same seed gives the same draws.
   std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed);
   LeaveOneOut leave_one_out();
+  /// A number for every distinct time: independent standard normal ones if the model holds, whatever the
+  /// representation. In a band they are L⁻¹(y − Hβ); long terms take one draw of theirs off first, by seed.
+  std::vector<double> whitened_residuals(std::uint64_t seed = 1);
 
   const Likelihood& likelihood() const { return likelihood_; }  // nll in the user's units, the rest internal
   const Model& model() const { return model_; }
   const Series& series() const { return *series_; }
   /// Mean coefficients in the user's units: value at time 0, then slope.
-  std::vector<double> mean_coefficients() const {
-    return evaluator_->mean_in_user_units(likelihood_.coefficients);
-  }
+  std::vector<double> mean_coefficients() const;
   /// What a model file needs to predict without the data, if the dual is in use.
   std::optional<DualState> dual_state();
 
  private:
-  void factor();  // unless it is there: the columns become α, A⁻¹H
+  void draw(const Weights& weights, std::uint64_t seed, PosteriorFunction& f);
+  void evaluate();  // the reduced columns, and the factor
+  void factor();    // unless it is there: the columns become α, A⁻¹H
   void project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
                std::vector<double>* variance);
   Representation& representation() { return evaluator_ ? evaluator_->representation() : *restored_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One draw of the latent curve: f(x) = h(x)ᵀβ + Σ_j φ_j(x) v_j with v ~ N(w, S) drawn once.  Nodes that no
+// One draw of the latent curve: f(x) = h(x)ᵀβ + Σ_j φ_j(x) v_j with v ~ N(w, S) drawn once, over the grids of
+// all terms.  Nodes that no
 // data touch have v ~ N(0, 1) each, from a generator that knows their place: the curve is the same whenever
 // and wherever it is looked at.
 #pragma once
@@ -20,15 +21,17 @@ class PosteriorFunction {
 
  private:
   friend class Posterior;
-  std::shared_ptr<const GaussianGrid> grid_;
-  std::vector<double> weights_;  // of the nodes that data touch
-  std::uint64_t seed_ = 0;
+  struct Part {  // one term's
+    std::shared_ptr<const GaussianGrid> grid;
+    std::vector<double> weights;  // of the nodes that data touch
+    std::uint64_t seed;           // of those that none touch
+  };
+  double value_at(const Part& part, double begin, const double* window) const;
+
+  std::vector<Part> parts_;
   double beta_[2] = {};
   double middle_ = 0, half_span_ = 1;
   Units units_;
 };
-
-/// A standard normal number for (seed, place), the same on every call.
-double normal_at(std::uint64_t seed, std::int64_t place);
 
 }  // namespace bandgp

@@ -4,6 +4,7 @@
 // other. The paper's band (band_representation.hpp) is the first; the general form is A = ΦΦᵀ + B, of which
 // it is B. [§13]
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "bandgp/band/solve.hpp"
 #include "bandgp/bandwidth/certificate.hpp"
+#include "bandgp/gp/dual_state.hpp"
 #include "bandgp/gp/model.hpp"
 #include "bandgp/gp/observations.hpp"
 
@@ -31,6 +33,17 @@ struct Cost {
   double bytes = 0, seconds = 0;
   Index bandwidth = 0;
   double reach = 0;  // distance that the widest row spans
+};
+
+/// The weights that the whole curve is made of, where every term is in a basis: f = Σ_j φ_j w_j.
+struct Weights {
+  struct Part {
+    const GaussianGrid* grid;
+    std::vector<Index> row;  // of M, for every node number
+  };
+  std::vector<Part> parts;  // one for each term
+  PanelBand* factor;        // L of M = LLᵀ: the weights' covariance is M⁻¹
+  Index offset;             // of their means in a solved column
 };
 
 class Representation {
@@ -56,6 +69,13 @@ class Representation {
   /// diag A⁻¹.  Uses the factor up.
   virtual void inverse_diagonal(std::span<double> out) = 0;
 
+  /// One reduced column of b → L_B⁻¹(b − Φw̃) with weights w̃ drawn around their mean: if b ~ N(0, A), white
+  /// noise, because (b, w̃) is then distributed as (b, w).  Keeps the factor.
+  virtual void whiten(double* column, std::uint64_t seed) = 0;
+  /// About how many nats rounding has added to the error of the NLL, from residuals computed by another
+  /// route: not a bound.  `column` is the reduced column of `b` and is used up; the factor is kept.
+  virtual double rounding(double* column, const double* b) = 0;
+
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
@@ -77,6 +97,11 @@ class Representation {
                                                        double* variance) = 0;
   /// K** − K*f A⁻¹ Kf*, row-major, mean known.
   virtual void covariance(std::span<const double> x, double* out) = 0;
+
+  /// After factor(), which it keeps; none where a term is in a band.
+  virtual std::optional<Weights> weights() { return std::nullopt; }
+  /// What a model file needs to predict without the data, of solved columns; none but from the dual.
+  virtual std::optional<DualState> state(RightHandSides) { return std::nullopt; }
 };
 
 }  // namespace bandgp

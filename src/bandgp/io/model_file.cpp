@@ -149,6 +149,7 @@ std::string to_model_text(const FitResult& fit) {
                       {"bandwidth", fit.bandwidth},
                       {"reach", fit.reach},
                       {"condition", fit.condition},
+                      {"rounding", fit.rounding},
                       {"status", status_name(fit.status)},
                       {"message", fit.message},
                       {"evaluations", fit.evaluations},

@@ -249,6 +249,7 @@ FitResult read_fit(const Fields& file) {
           "bandwidth is too wide");
   fit.reach = file.not_negative("reach");
   fit.condition = file.finite_or("condition", std::numeric_limits<double>::infinity());
+  fit.rounding = file.finite_or("rounding", kUnset);
   fit.status = read_status(file);
   fit.message = file.text("message");
   fit.evaluations = count(file, "evaluations");
