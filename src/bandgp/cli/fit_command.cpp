@@ -8,6 +8,7 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/fit_output.hpp"
 #include "bandgp/cli/progress.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -91,18 +92,22 @@ void add_fit(CLI::App& program, Run& run) {
   auto flags = std::make_shared<FitFlags>();
   CLI::App* command = program.add_subcommand("fit", "train on a series; prints a summary, writes a model");
   add_data_flags(*command, flags->data)->required();
-  command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
-      ->type_name("FILE");
-  add_kernel_flags(*command, flags->model);
+  add_kernel_flag(*command, flags->model);
+  add_mean_flag(*command, flags->model);
   command->add_option("--init", flags->init, "starting values, such as lengthscale=3,noise=0.1")
-      ->type_name("NAME=VALUE,...");
+      ->type_name("NAME=VALUE,...")
+      ->group("Model");
   command->add_option("--fix", flags->fix, "values that are not trained, such as noise=0.1")
-      ->type_name("NAME=VALUE,...");
+      ->type_name("NAME=VALUE,...")
+      ->group("Model");
   add_cut_flags(*command, flags->cut);
+  add_method_flag(*command, flags->common);
+  command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
+      ->type_name("FILE")
+      ->group("Output");
   add_common_flags(*command, flags->common);
-  command->footer(
-      "Examples: bandgp fit data/sunspots.csv -o model.json\n"
-      "          bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json");
+  set_examples(*command, {"bandgp fit data/sunspots.csv -o model.json",
+                          "bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json"});
   command->callback([flags, &run] { run = [flags] { return fit_series(*flags); }; });
 }
 

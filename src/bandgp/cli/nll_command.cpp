@@ -7,6 +7,7 @@
 
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/output.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/fit/fit.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -113,13 +114,14 @@ void add_nll(CLI::App& program, Run& run) {
       "nll", "negative log-likelihood at given parameters: value, gradient, certificate");
   add_data_flags(*command, flags->data)->required();
   add_parameter_flags(*command, flags->model);
-  add_kernel_flags(*command, flags->model);
+  add_kernel_flag(*command, flags->model);
+  add_mean_flag(*command, flags->model);
   add_cut_flags(*command, flags->cut);
+  add_method_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
-  command->footer(
-      "Examples: bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300\n"
-      "          bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "
-      "200*matern12(lengthscale=0.3)' --noise 150");
+  set_examples(*command, {"bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300",
+                          "bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "
+                          "200*matern12(lengthscale=0.3)' --noise 150"});
   command->callback([flags, &run] { run = [flags] { return nll(*flags); }; });
 }
 
