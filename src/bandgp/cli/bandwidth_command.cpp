@@ -136,8 +136,8 @@ void add_bandwidth(CLI::App& program, Run& run) {
       {"bandgp bandwidth --gap 0.2 --n 2000 --variance 5 --lengthscale 1 --noise 0.1",
        "bandgp bandwidth data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300 "
        "--tolerance 0.001"},
-      "The rules are for the covariance band, whatever fit would choose; the dual's width depends on "
-      "neither the\nnumber of points nor the length-scale, and nll --method dual tells it.");
+      "The rules are for the covariance band, whatever fit would choose. The dual has another width, which\n"
+      "depends on neither the number of points nor the length-scale; nll --method dual tells it.");
   command->callback([flags, &run] { run = [flags] { return bandwidth(*flags); }; });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -21,7 +22,10 @@ struct NllFlags {
   CommonFlags common;
 };
 
-std::string failure_text(const Failure& failure, const Likelihood& likelihood, const Model& model,
+/// An evaluation that takes longer than this is announced.
+constexpr double kLongSeconds = 10;
+
+std::string failure_text(const Failure& failure, const Likelihood& likelihood, const CostEstimate& cost,
                          const Cut& cut) {
   if (failure.kind == Failure::Kind::not_positive_definite && cut.rule == Cut::Rule::tolerance) {
     return fmt::format(
@@ -35,13 +39,9 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
         "--bandwidth auto",
         band_text("band", likelihood.bandwidth, 0), failure.row + 1);
   }
-  double longest = 0;
-  for (const Term& term : model.kernel.terms) longest = std::max(longest, term.lengthscale);
-  // A band of R ≈ 6.5 ℓ should come down to about 200 neighbours.                                  [theory
-  // §10]
-  return fmt::format(
-      "a band of {} needs {:.1f} GB of memory and about {:.0f} s; --thin {:.2g} would make it narrow",
-      band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds, longest / 30);
+  return fmt::format("a band of {} needs {:.1f} GB of memory and about {:.0f} s; {}",
+                     band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds,
+                     cost.advice);
 }
 
 Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
@@ -86,11 +86,16 @@ int nll(const NllFlags& flags) {
   const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
+  const CostEstimate cost = estimate_cost(*input.series, model, cut);
+  if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet && isatty(STDERR_FILENO) == 1) {
+    fmt::print(stderr, "bandgp: a band of {} neighbours on {} points takes about {:.0f} s; {}\n",
+               cost.bandwidth, cost.n, cost.seconds_per_evaluation, cost.advice);
+  }
   const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
 
   std::string message;
   if (result.failure) {
-    message = failure_text(*result.failure, result.likelihood, model, cut);
+    message = failure_text(*result.failure, result.likelihood, cost, cut);
   } else if (!std::isfinite(result.likelihood.nll)) {
     message = "the NLL is not a finite number at these parameters";
   } else if (!result.likelihood.certificate.holds()) {

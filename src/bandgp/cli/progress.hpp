@@ -8,19 +8,28 @@ namespace bandgp::cli {
 /// One line on standard error that is written over and over; nothing unless that is a terminal.
 class Progress {
  public:
-  explicit Progress(bool quiet);
+  /// n is the size of the whole series; fits take about so many evaluations on all of it as `names` suggest.
+  Progress(bool quiet, Index n, std::vector<std::string> names);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void show(const TraceEntry& entry);
   void clear();
+  bool on_terminal() const { return on_terminal_; }
 
  private:
+  std::string time_left(const TraceEntry& entry);
+
   bool on_terminal_, shown_ = false;
+  Index n_;
+  std::vector<std::string> names_;
+  int on_all_ = 0;    // evaluations on the whole series so far
+  double since_ = 0;  // when the first of them ended
 };
 
-/// While it lives, the first Ctrl-C asks for an end; a second one ends the program.
+/// While it lives, the first Ctrl-C asks for an end, and says so on a terminal; a second one ends the
+/// program.
 class Interrupt {
  public:
   Interrupt();
