@@ -30,6 +30,7 @@ constexpr Index kMostDenseRows = 2000;
 constexpr double kFar = 3;
 
 using Columns = std::vector<std::vector<double>>;
+constexpr std::size_t kAlways = 4;  // time, mean, std_latent, std_observed
 
 /// Draws of the curve, the same from one piece of the rows to the next.
 class Samples {
@@ -70,6 +71,7 @@ std::vector<double> roots(std::vector<double> variances) {
   return variances;
 }
 
+/// The columns that every row has, then those of the components.
 Columns predicted(Posterior& posterior, std::vector<double> times, bool components) {
   Prediction p = posterior.predict(times);
   Columns columns{{}, std::move(p.mean), roots(std::move(p.variance)), roots(std::move(p.variance_observed))};
@@ -85,11 +87,11 @@ Columns predicted(Posterior& posterior, std::vector<double> times, bool componen
 
 std::vector<std::string> names_of(Index samples, std::size_t components) {
   std::vector<std::string> names{"time", "mean", "std_latent", "std_observed"};
+  for (Index s = 1; s <= samples; ++s) names.push_back(fmt::format("sample_{}", s));
   for (std::size_t t = 1; t <= components; ++t) {
     names.push_back(fmt::format("mean_{}", t));
     names.push_back(fmt::format("std_{}", t));
   }
-  for (Index s = 1; s <= samples; ++s) names.push_back(fmt::format("sample_{}", s));
   return names;
 }
 
@@ -106,10 +108,10 @@ void in_pieces(Posterior& posterior, const Times& times, const Samples& samples,
     for (Index from = 0; from < count; from += kShort) {
       const Index to = std::min(from + kShort, count);
       Columns some;
-      for (const std::vector<double>& column : all)
-        some.emplace_back(column.begin() + from, column.begin() + to);
-      const std::vector<double> at = some[0];
-      samples.append(at, begin + from, some);
+      const auto take = [&](std::size_t c) { some.emplace_back(all[c].begin() + from, all[c].begin() + to); };
+      for (std::size_t c = 0; c < kAlways; ++c) take(c);
+      samples.append({all[0].data() + from, static_cast<std::size_t>(to - from)}, begin + from, some);
+      for (std::size_t c = kAlways; c < all.size(); ++c) take(c);
       rows(some);
     }
   }
@@ -225,13 +227,12 @@ void add_predict(CLI::App& program, Run& run) {
   command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")
       ->group("Output");
   add_common_flags(*command, flags->common);
-  set_examples(
-      *command,
-      {"bandgp predict model.json --grid 1749,1990,0.25 -o curve.csv",
-       "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
-       "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
-      "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then mean_1,\n"
-      "std_1, ... for every term and sample_1, ... for every draw.");
+  set_examples(*command,
+               {"bandgp predict model.json --grid 1749,1990,0.25 -o curve.csv",
+                "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
+                "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
+               "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then\n"
+               "sample_1, ... for every draw and mean_1, std_1, ... for every term.");
   command->callback([flags, &run] { run = [flags] { return predict(*flags); }; });
 }
 

@@ -8,7 +8,7 @@ namespace bandgp::cli {
 /// One line on standard error that is written over and over; nothing unless that is a terminal.
 class Progress {
  public:
-  /// n is the size of the whole series; fits take about so many evaluations on all of it as `names` suggest.
+  /// n is the size of the whole series, `names` are those of the parameters.
   Progress(bool quiet, Index n, std::vector<std::string> names);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
