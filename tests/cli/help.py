@@ -10,12 +10,19 @@ import sys
 
 from support import ROOT, Skip, main, require
 
-COMMANDS = ["fit", "predict", "nll", "bandwidth", "simulate", "info", "man", "completion"]
 
 
 def needs(program):
     if not shutil.which(program):
         raise Skip(f"{program} is not installed")
+
+
+def commands_of(f):
+    """Those that the program's help lists."""
+    listed = f.run("--help").stdout.split("Commands:\n")[1].split("\n\n")[0]
+    commands = [line.split()[0] for line in listed.splitlines() if not line.startswith("   ")]
+    require({"fit", "predict", "nll", "bandwidth", "simulate", "info", "man", "completion"} <= set(commands), commands)
+    return commands
 
 
 def flags_of(f, command):
@@ -24,21 +31,18 @@ def flags_of(f, command):
 
 
 def test_help_is_narrow_and_has_examples(f):
-    for command in ([], *[[name] for name in COMMANDS]):
+    for command in ([], *[[name] for name in commands_of(f)]):
         for flag in ("--help", "-h"):
             text = f.run(*command, flag).stdout
             require("Usage: bandgp" in text and "Examples:\n  " in text, text)
             body = text.split("Examples:")[0]
             require(max(map(len, body.splitlines())) <= 104, text)
-    text = f.run("--help").stdout
-    for name in COMMANDS:
-        require(f"\n  {name} " in text, text)
 
 
 def test_every_flag_is_in_every_rendering(f):
     manual, page = f.run("man").stdout, f.run("man", "--format", "markdown").stdout
     scripts = {shell: f.run("completion", shell).stdout for shell in ("bash", "zsh", "fish")}
-    for command in COMMANDS:
+    for command in commands_of(f):
         flags = flags_of(f, command)
         require("--help" in flags, flags)
         for flag in flags:
@@ -85,9 +89,9 @@ def bash(f, *words):
 def test_bash(f):
     f.series("data file.csv")
     f.write("model.json", "")
-    require(bash(f, "bandgp", "") == sorted([*COMMANDS, "--help", "--version"]), bash(f, "bandgp", ""))
+    require(bash(f, "bandgp", "") == sorted([*commands_of(f), "--help", "--version"]), bash(f, "bandgp", ""))
     require(bash(f, "bandgp", "f") == ["fit"], "f")
-    for command in COMMANDS:
+    for command in commands_of(f):
         offered = [w for w in bash(f, "bandgp", command, "--") if w.startswith("--")]
         require(offered == flags_of(f, command), (command, offered, flags_of(f, command)))
     require(bash(f, "bandgp", "fit", "--me") == ["--mean", "--method"], "--me")
@@ -112,8 +116,8 @@ def test_fish(f):
                               capture_output=True, text=True, env={**os.environ, "HOME": str(f.path)})
         require(done.stderr == "", done.stderr)
         return sorted(line.split("\t")[0] for line in done.stdout.splitlines())
-    require(fish("bandgp ") == sorted(COMMANDS), fish("bandgp "))
-    for command in COMMANDS:
+    require(fish("bandgp ") == sorted(commands_of(f)), fish("bandgp "))
+    for command in commands_of(f):
         require([w for w in fish(f"bandgp {command} --") if w.startswith("--")] == flags_of(f, command), command)
     require(fish("bandgp fit --mean ") == ["constant", "linear", "zero"], fish("bandgp fit --mean "))
     require("model.json" in fish("bandgp predict mo"), fish("bandgp predict mo"))
@@ -142,7 +146,7 @@ zpty -d z
                        env={**os.environ, "TERM": "dumb", "HOME": str(f.path)})
         text = (f.path / "offers").read_text() if (f.path / "offers").exists() else ""
         return sorted({word.rstrip("=+") for word in text.split()})
-    require(set(COMMANDS) <= set(zsh("bandgp ")), zsh("bandgp "))
+    require(set(commands_of(f)) <= set(zsh("bandgp ")), zsh("bandgp "))
     offered = [w for w in zsh("bandgp fit --") if w.startswith("--")]
     require(set(flags_of(f, "fit")) <= set(offered), (offered, flags_of(f, "fit")))
     require({"constant", "linear", "zero"} <= set(zsh("bandgp fit --mean=")), zsh("bandgp fit --mean="))

@@ -72,6 +72,7 @@ def test_mistakes(f):
         given.update([flag.split("=")])
         f.refused("simulate", *[f"{k}={v}" for k, v in given.items()], says=flag.split("=")[0])
     f.refused("simulate", "--n", 10, "--gap", 1, "--start", 1e30, *AT, says="--gap 1 is lost")
+    f.refused("simulate", "--n", 1e13, "--gap", 1, *AT, says=["--n 1", "GB"])
     f.refused("simulate", "--n", 1e6, "--gap", 1e-6, "--kernel", "1*wendland2(lengthscale=1)", "--noise", 0.1, says="GB")
     f.refused("simulate", "--n", 10, "--gap", 1, *AT, "-o", "no/such.csv", says="no/such.csv")
     require(f.files() == [], f.files())

@@ -37,6 +37,7 @@ class Samples {
  public:
   Samples(Posterior& posterior, const Times& times, Index count, std::uint64_t seed) : count_(count) {
     if (count == 0) return;
+    require_memory(count, times.size(), posterior);
     if (posterior.model().kernel.is_single_se()) {
       functions_ = posterior.functions(count, seed);
       return;
@@ -61,6 +62,19 @@ class Samples {
   }
 
  private:
+  /// A curve is held by its weights, 2.5 to a length-scale and some on either side of a point; or by all its
+  /// rows.
+  static void require_memory(Index count, Index rows, const Posterior& posterior) {
+    const SeriesReport& report = posterior.series().report;
+    const Kernel& kernel = posterior.model().kernel;
+    const double held = kernel.is_single_se() ? 64 + 2.5 * report.span / kernel.terms[0].lengthscale
+                                              : static_cast<double>(rows);
+    const double bytes = 8 * static_cast<double>(count) * (held + 4096);
+    if (bytes > default_max_bytes())
+      throw std::invalid_argument(
+          fmt::format("--samples {} would take {:.0f} GB of memory", count, bytes / 1e9));
+  }
+
   Index count_, rows_ = 0;
   std::vector<PosteriorFunction> functions_;
   std::vector<double> drawn_;
@@ -173,6 +187,11 @@ int predict(const PredictFlags& flags) {
   };
   const std::vector<std::string> names =
       names_of(samples, flags.components ? fit.model.kernel.terms.size() : 0);
+  const double held = 8 * static_cast<double>(times.size()) * static_cast<double>(names.size());
+  if (flags.common.json && held > default_max_bytes()) {
+    throw std::invalid_argument(
+        fmt::format("--json holds all rows, here {:.0f} GB of them; without it they stream", held / 1e9));
+  }
   TextStream out(output);
   if (flags.common.json) {
     Columns all(names.size());  // numbers, held until they are all there

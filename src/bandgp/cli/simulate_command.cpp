@@ -37,6 +37,10 @@ int simulate_series(const SimulateFlags& flags) {
   const Model model = given_model(flags.model);
   const Index n = whole_number("--n", *flags.n);
   if (n == 0) throw std::invalid_argument("--n is 0, must be positive");
+  const double bytes =
+      40 * static_cast<double>(n);  // times and values, before and after they are put in order
+  if (bytes > default_max_bytes())
+    throw std::invalid_argument(fmt::format("--n {} would take {:.0f} GB of memory", *flags.n, bytes / 1e9));
   const double gap = positive_number("--gap", *flags.gap);
   const double start = finite_number("--start", flags.start.value_or("0"));
   const double offset = finite_number("--offset", flags.offset.value_or("0"));
