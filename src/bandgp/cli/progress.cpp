@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "bandgp/cli/style.hpp"
+
 namespace bandgp::cli {
 namespace {
 
@@ -20,7 +22,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // or a signal handler m
 }  // namespace
 
 Progress::Progress(bool quiet, Index n, std::vector<std::string> names)
-    : on_terminal_(!quiet && isatty(STDERR_FILENO) == 1), n_(n), names_(std::move(names)) {}
+    : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), n_(n), names_(std::move(names)) {}
 
 /// On all the data a fit takes about three evaluations a parameter: of 24 simulated ones 17 took between 0.7
 /// and 1.4 times as many, the longest five times.  Past that nothing is promised any more.

@@ -16,7 +16,6 @@ class Progress {
 
   void show(const TraceEntry& entry);
   void clear();
-  bool on_terminal() const { return on_terminal_; }
 
  private:
   std::string time_left(const TraceEntry& entry);

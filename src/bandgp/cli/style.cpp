@@ -7,21 +7,15 @@
 #include <cstdlib>
 
 namespace bandgp::cli {
-namespace {
-
-bool coloured() {
-  static const bool answer = [] {
-    const char *refused = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0') && terminal != nullptr &&
-           std::string_view(terminal) != "dumb";
-  }();
-  return answer;
+bool is_terminal(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  return isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-}  // namespace
-
 std::string paint(std::string_view text, Colour colour) {
-  if (!coloured()) return std::string(text);
+  const char* refused = std::getenv("NO_COLOR");
+  const bool coloured = is_terminal(STDOUT_FILENO) && (refused == nullptr || *refused == '\0');
+  if (!coloured) return std::string(text);
   constexpr const char* kCode[] = {"1", "32", "33", "31"};
   return fmt::format("\033[{}m{}\033[0m", kCode[static_cast<int>(colour)], text);
 }
