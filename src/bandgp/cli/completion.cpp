@@ -26,6 +26,7 @@ std::string quoted(std::string_view text) { return fmt::format("'{}'", escaped(t
 
 std::string command_names(const Reference& reference, std::string_view separator) {
   std::vector<std::string> names;
+  names.reserve(reference.commands.size());
   for (const CommandEntry& command : reference.commands) names.push_back(command.name);
   return fmt::format("{}", fmt::join(names, separator));
 }
@@ -50,6 +51,7 @@ std::string bash_completion(const Reference& reference) {
       names.insert(names.end(), option.names.begin(), option.names.end());
       if (option.value.empty()) continue;
       std::vector<std::string> patterns;
+      patterns.reserve(option.names.size());
       for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
       values += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), bash_value(option));
     }
