@@ -4,6 +4,7 @@
 #pragma once
 #include "bandgp/fit/fit.hpp"        // training, one evaluation, certificates
 #include "bandgp/gp/posterior.hpp"   // prediction, samples, leave-one-out
+#include "bandgp/gp/simulate.hpp"    // draws from a model, in linear time
 #include "bandgp/io/csv.hpp"         // tables in
 #include "bandgp/io/model_file.hpp"  // models out and in
 #include "bandgp/kernel/kernel.hpp"  // covariance functions: sums of terms

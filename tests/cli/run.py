@@ -2,78 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the real binary, each case in a fresh folder: run.py BINARY [NAME]
 
-A case is a function below whose name starts with test_; it gets a Folder. NAME runs only the cases that contain it.
+Reading, nll, bandwidth, fit. A case is a function below whose name starts with test_; it gets a Folder.
 """
 
 import json
 import math
 import os
-import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SUNSPOTS = ROOT / "data" / "sunspots.csv"
+from support import ROOT, SUNSPOTS, Skip, close, main, require
+
 AT = ["--variance", "1", "--lengthscale", "3", "--noise", "0.1"]
-
-
-class Skip(Exception):
-    pass
-
-
-def require(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
-
-def close(a, b, relative):
-    require(a is not None and abs(a - b) <= relative * abs(b), f"{a!r} is not {b!r} to {relative}")
-
-
-class Folder:
-    def __init__(self, binary, path):
-        self.binary, self.path = binary, Path(path)
-
-    def run(self, *arguments, code=0, stdin=None):
-        done = subprocess.run([self.binary, *map(str, arguments)], cwd=self.path, capture_output=True, text=True,
-                              input=stdin if stdin is not None else "", timeout=300)
-        shown = f"bandgp {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        require(done.returncode == code, f"exit code {done.returncode}, not {code}: {shown}")
-        if code == 0:
-            require(done.stderr == "", f"stderr is not empty: {shown}")
-        if code == 2:  # one line, and nothing half-written
-            require(done.stdout == "", f"stdout is not empty: {shown}")
-            require(done.stderr.startswith("bandgp: ") and done.stderr.count("\n") == 1, f"not one line: {shown}")
-            require(len(done.stderr) < 400, f"a long line: {shown}")
-        return done
-
-    def json(self, *arguments, code=0, stdin=None):
-        return json.loads(self.run(*arguments, "--json", code=code, stdin=stdin).stdout)
-
-    def refused(self, *arguments, says, stdin=None):
-        done = self.run(*arguments, code=2, stdin=stdin)
-        for part in [says] if isinstance(says, str) else says:
-            require(part in done.stderr, f"{part!r} is not in {done.stderr!r}")
-
-    def write(self, name, text):
-        (self.path / name).write_text(text)
-        return name
-
-    def series(self, name="data.csv", n=60, gap=1.0, error=None):
-        """A smooth curve with noise."""
-        draw = random.Random(7)
-        lines = ["t,y" if error is None else "t,y,e"]
-        for i in range(n):
-            y = math.sin(0.4 * i * gap) + 0.3 * draw.gauss(0, 1)
-            lines.append(f"{i * gap!r},{y!r}" + ("" if error is None else f",{error}"))
-        return self.write(name, "\n".join(lines) + "\n")
-
-    def files(self):
-        return sorted(p.name for p in self.path.iterdir())
 
 
 # --- the programme -----------------------------------------------------------------------------------------------------
@@ -298,7 +241,7 @@ def test_one_point(f):
     rules = f.json("bandwidth", "one.csv", *AT)
     require(rules["min_gap"] is None and rules["lemma"] == 0 and rules["tolerance"]["bandwidth"] == 0, rules)
     f.refused("nll", "one.csv", *AT, "--mean", "linear", says="two different times")
-    f.refused("fit", "one.csv", says="equal")
+    f.refused("fit", "one.csv", says="one observation is not enough")
 
 
 def test_all_values_equal(f):
@@ -606,25 +549,5 @@ def test_gpml_optima(f):
         close(result["noise"], noise, 1e-3)
 
 
-def main():
-    binary = str(Path(sys.argv[1]).resolve())
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    passed = failed = 0
-    for name, case in list(globals().items()):
-        if not name.startswith("test_") or wanted not in name:
-            continue
-        with tempfile.TemporaryDirectory(prefix="bandgp-cli-") as folder:
-            try:
-                case(Folder(binary, folder))
-                passed += 1
-            except Skip as skip:
-                print(f"{name}: skipped: {skip}")
-            except Exception as error:  # one case must not end the others
-                failed += 1
-                print(f"{name}: FAILED: {type(error).__name__}: {error}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

@@ -17,6 +17,14 @@ if(NOT printed MATCHES "^[0-9.]+, within [0-9.e-]+ of the exact GP$")
   message(FATAL_ERROR "the consumer printed \"${printed}\"")
 endif()
 
+foreach(file share/man/man1/bandgp.1 share/bash-completion/completions/bandgp share/zsh/site-functions/_bandgp
+             share/fish/vendor_completions.d/bandgp.fish)
+  file(READ ${work}/prefix/${file} text LIMIT 1000)
+  if(NOT text MATCHES "bandgp")
+    message(FATAL_ERROR "${file} is not what it should be")
+  endif()
+endforeach()
+
 file(GLOB_RECURSE package_files ${work}/prefix/*.cmake)
 foreach(file IN LISTS package_files)
   file(STRINGS ${file} leaked REGEX "${BUILD_DIR}")

@@ -10,6 +10,7 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/grid_rules.hpp"
 #include "bandgp/cli/output.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/gp/observations.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -71,6 +72,11 @@ Json to_json(std::optional<Index> k) { return k ? Json(*k) : Json(nullptr); }
 
 int bandwidth(const BandwidthFlags& flags) {
   check(flags.common);
+  if (flags.common.method == "dual")
+    throw std::invalid_argument(
+        "bandwidth asks what the covariance band needs, and --method dual has none; nll --method dual tells "
+        "the "
+        "dual's width");
   const Model model = given_model(flags.model);
   const double nats = given_tolerance(flags.cut);
   const bool has_file = !flags.data.file.empty();
@@ -115,16 +121,23 @@ void add_bandwidth(CLI::App& program, Run& run) {
   CLI::App* command =
       program.add_subcommand("bandwidth", "how many neighbours each rule keeps, side by side");
   add_data_flags(*command, flags->data);
-  command->add_option("--gap", flags->gap, "without FILE: spacing of a regular grid")->type_name("D");
-  command->add_option("--n", flags->n, "without FILE: its number of points")->type_name("N");
+  command->add_option("--gap", flags->gap, "without FILE: spacing of a regular grid")
+      ->type_name("D")
+      ->group("Data");
+  command->add_option("--n", flags->n, "without FILE: its number of points")->type_name("N")->group("Data");
   add_parameter_flags(*command, flags->model);
-  add_kernel_flags(*command, flags->model);
+  add_kernel_flag(*command, flags->model);
+  add_mean_flag(*command, flags->model);
   add_tolerance_flag(*command, flags->cut);
+  add_method_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
-  command->footer(
-      "Examples: bandgp bandwidth --gap 0.2 --n 2000 --variance 5 --lengthscale 1 --noise 0.1\n"
-      "          bandgp bandwidth data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300 "
-      "--tolerance 0.001");
+  set_examples(
+      *command,
+      {"bandgp bandwidth --gap 0.2 --n 2000 --variance 5 --lengthscale 1 --noise 0.1",
+       "bandgp bandwidth data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300 "
+       "--tolerance 0.001"},
+      "The rules are for the covariance band, whatever fit would choose. The dual has another width, which\n"
+      "depends on neither the number of points nor the length-scale; nll --method dual tells it.");
   command->callback([flags, &run] { run = [flags] { return bandwidth(*flags); }; });
 }
 

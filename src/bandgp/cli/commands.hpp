@@ -14,8 +14,12 @@ namespace bandgp::cli {
 using Run = std::function<int()>;
 
 void add_fit(CLI::App& program, Run& run);
+void add_predict(CLI::App& program, Run& run);
 void add_nll(CLI::App& program, Run& run);
 void add_bandwidth(CLI::App& program, Run& run);
+void add_simulate(CLI::App& program, Run& run);
 void add_info(CLI::App& program, Run& run);
+void add_man(CLI::App& program, Run& run);
+void add_completion(CLI::App& program, Run& run);
 
 }  // namespace bandgp::cli

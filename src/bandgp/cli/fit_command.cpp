@@ -8,6 +8,8 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/fit_output.hpp"
 #include "bandgp/cli/progress.hpp"
+#include "bandgp/cli/reference.hpp"
+#include "bandgp/fit/remarks.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -36,16 +38,29 @@ FitOptions options_from(const FitFlags& flags) {
   return options;
 }
 
-bool announce(const CostEstimate& cost, Progress& progress, bool quiet) {
+void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
   progress.clear();
-  if (!quiet) {
-    fmt::print(
-        stderr,
-        "bandgp: a band of {} neighbours on {} points takes {:.2g} GB and about {:.0f} s an evaluation; "
-        "--thin {:.3g} would make it narrow\n",
-        cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.thin);
+  if (quiet) return;
+  fmt::print(
+      stderr,
+      "bandgp: a band of {} neighbours on {} points takes {:.2g} GB and about {:.0f} s an evaluation; {}\n",
+      cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.advice);
+}
+
+/// Every observation from all the others: about two evaluations.
+void leave_one_out(FitSummary& summary, Index threads) {
+  const FitResult& fit = summary.fit;
+  if (fit.status == FitStatus::cancelled || Interrupt::requested()) {
+    summary.no_left_out = "leave-one-out was not computed: interrupted";
+  } else if (!fit.certified()) {
+    summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
+  } else {
+    try {
+      summary.left_out = diagnose(*fit.series, fit.posterior(threads).leave_one_out());
+    } catch (const std::runtime_error& error) {
+      summary.no_left_out = fmt::format("leave-one-out was not computed: {}", error.what());
+    }
   }
-  return true;
 }
 
 int fit_series(const FitFlags& flags) {
@@ -53,17 +68,18 @@ int fit_series(const FitFlags& flags) {
   FitOptions options = options_from(flags);
   if (flags.output) require_writable(*flags.output);  // before the work, not after it
   const Input input = read_input(flags.data, options.mean);
+  const Interrupt interrupt;
+  options.threads = thread_count(flags.common);
 
   FitResult result;
   {
-    Progress progress(flags.common.quiet);
-    const Interrupt interrupt;
+    Progress progress(flags.common.quiet, input.series->size(), parameter_names(options.kernel));
     options.progress = [&](const TraceEntry& entry) { progress.show(entry); };
     options.accept_cost = [&](const CostEstimate& cost) {
-      return announce(cost, progress, flags.common.quiet);
+      announce(cost, progress, flags.common.quiet);
+      return true;
     };
     options.cancelled = Interrupt::requested;
-    options.threads = thread_count(flags.common);
     result = fit(input.series, options);
   }
   std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error
@@ -73,10 +89,11 @@ int fit_series(const FitFlags& flags) {
     unsaved = std::current_exception();
   }
   const bool to_stdout = !flags.output || *flags.output != "-";
-  if (to_stdout && flags.common.json) {
-    print(fit_json(result, input));
-  } else if (to_stdout && !(flags.output && flags.common.quiet)) {
-    write_stdout(fit_text(result, input, options));
+  if (to_stdout && (flags.common.json || !(flags.output && flags.common.quiet))) {
+    FitSummary summary{
+        result, input, options, {}, "", remarks(result), unsaved ? "" : flags.output.value_or("")};
+    leave_one_out(summary, options.threads);
+    flags.common.json ? print(fit_json(summary)) : write_stdout(fit_text(summary));
   }
   if (unsaved) std::rethrow_exception(unsaved);
   const std::string why = reservation(result);
@@ -91,18 +108,22 @@ void add_fit(CLI::App& program, Run& run) {
   auto flags = std::make_shared<FitFlags>();
   CLI::App* command = program.add_subcommand("fit", "train on a series; prints a summary, writes a model");
   add_data_flags(*command, flags->data)->required();
-  command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
-      ->type_name("FILE");
-  add_kernel_flags(*command, flags->model);
+  add_kernel_flag(*command, flags->model);
+  add_mean_flag(*command, flags->model);
   command->add_option("--init", flags->init, "starting values, such as lengthscale=3,noise=0.1")
-      ->type_name("NAME=VALUE,...");
+      ->type_name("NAME=VALUE,...")
+      ->group("Model");
   command->add_option("--fix", flags->fix, "values that are not trained, such as noise=0.1")
-      ->type_name("NAME=VALUE,...");
+      ->type_name("NAME=VALUE,...")
+      ->group("Model");
   add_cut_flags(*command, flags->cut);
+  add_method_flag(*command, flags->common);
+  command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
+      ->type_name("FILE")
+      ->group("Output");
   add_common_flags(*command, flags->common);
-  command->footer(
-      "Examples: bandgp fit data/sunspots.csv -o model.json\n"
-      "          bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json");
+  set_examples(*command, {"bandgp fit data/sunspots.csv -o model.json",
+                          "bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json"});
   command->callback([flags, &run] { run = [flags] { return fit_series(*flags); }; });
 }
 

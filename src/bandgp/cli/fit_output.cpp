@@ -2,10 +2,13 @@
 #include "bandgp/cli/fit_output.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "bandgp/cli/style.hpp"
 #include "bandgp/fit/parameters.hpp"
 
 namespace bandgp::cli {
@@ -39,6 +42,81 @@ double two_digits(double value) {
   return std::round(value / unit) * unit;
 }
 
+/// A value with digits enough to see a hundred-thousandth of the data's spread, however far from 0 they lie.
+std::string value_text(double value, const Series& series) {
+  const double ratio = std::abs(value) / series.units.value_unit;
+  const double digits = ratio > 10 ? 5 + std::ceil(std::log10(ratio)) : 6;
+  return fmt::format("{:.{}g}", value, static_cast<int>(std::min(digits, 17.0)));
+}
+
+/// Which representation, and why that one.
+std::string method_text(const FitSummary& summary) {
+  const FitResult& fit = summary.fit;
+  const Cut& cut = summary.options.cut;
+  const std::string what = band_text(fit.method, fit.bandwidth, fit.reach);
+  double longest = 0, shortest = std::numeric_limits<double>::infinity();
+  bool any_se = false;
+  for (const Term& term : fit.model.kernel.terms) {
+    any_se = any_se || is_se(term);
+    longest = std::max(longest, term.lengthscale);
+    shortest = std::min(shortest, term.lengthscale);
+  }
+  const double gap = fit.series->report.mean_gap > 0 ? fit.series->report.mean_gap : 1;
+  std::string why;
+  if (cut.rule != Cut::Rule::tolerance) {
+    why = "the width was given";
+  } else if (cut.method != Method::automatic) {
+    why = fmt::format("as asked for by --method {}", method_name(cut.method));
+  } else if (fit.method == "dual") {
+    why = fmt::format("cheaper than a band of the covariance, for the length-scale spans {:.3g} points",
+                      longest / gap);
+  } else if (fit.method == "mixed") {
+    why = fmt::format("cheaper than either alone, for length-scales span from {:.3g} to {:.3g} points",
+                      shortest / gap, longest / gap);
+  } else if (!any_se) {
+    why = "the dual is for se terms";
+  } else {
+    why = fmt::format("cheaper than the dual, for the length-scale{} {:.3g} points",
+                      fit.model.kernel.terms.size() == 1 ? " spans only" : "s span up to", longest / gap);
+  }
+  return (fit.method == "band" ? "band of the covariance: " : "") + what + "\n" + why;
+}
+
+std::string left_out_text(const FitSummary& summary) {
+  if (!summary.left_out) return summary.no_left_out;
+  return fmt::format(
+      "left out in turn: NMSE {:.4g} (0 is perfect, 1 no better than the average), NLPD {:.5g} nats,\n"
+      "{:.4g} % of the observations within their 95 % intervals",
+      summary.left_out->loo_nmse, summary.left_out->loo_nlpd, 100 * summary.left_out->coverage_95);
+}
+
+std::string cost_text(const FitResult& fit) {
+  std::string text =
+      fmt::format("{} in {}", counted(fit.evaluations, "evaluation"), seconds_text(fit.seconds));
+  const double each = evaluation_seconds(fit);
+  if (std::isfinite(each)) text += fmt::format(", {} each on all the data", seconds_text(each));
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0)
+    text += fmt::format("; {:.3g} MB of memory", static_cast<double>(usage.ru_maxrss) / 1e3);  // given in kB
+  return text;
+}
+
+/// How it ended, and what to beware of.
+std::string status_text(const FitSummary& summary) {
+  const FitStatus status = summary.fit.status;
+  std::string text =
+      paint(status == FitStatus::converged ? "converged" : summary.fit.message,
+            status == FitStatus::converged  ? summary.remarks.empty() ? Colour::good : Colour::doubtful
+            : status == FitStatus::at_bound ? Colour::doubtful
+                                            : Colour::bad);
+  for (std::string remark : summary.remarks) {
+    const std::size_t colon = remark.find(": ");  // two short lines rather than a long one
+    if (colon != remark.npos) remark[colon + 1] = '\n';
+    text += "\nbut " + remark;
+  }
+  return text;
+}
+
 std::string parameters_text(const FitResult& fit, const FitOptions& options) {
   const std::vector<std::string> names = parameter_names(fit.model.kernel);
   const std::vector<double> values = parameter_values(fit.model);
@@ -51,9 +129,14 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
       text += fmt::format(" ± {:g}", two_digits(fit.standard_errors[i]));
     }
   }
-  if (!fit.mean.empty())
-    text += fmt::format("\n{:<14} {:.6g}", fit.mean.size() == 1 ? "mean" : "mean at 0", fit.mean[0]);
-  if (fit.mean.size() > 1) text += fmt::format("\n{:<14} {:.6g}", "mean slope", fit.mean[1]);
+  if (fit.mean.size() == 1) text += fmt::format("\n{:<14} {}", "mean", value_text(fit.mean[0], *fit.series));
+  if (fit.mean.size() > 1) {  // time 0 may lie far away: the middle of the data says more
+    const SeriesReport& report = fit.series->report;
+    const double middle = report.first_time + 0.5 * report.span;
+    text += fmt::format("\n{:<14} {} at {:.6g}, the middle of the data", "mean",
+                        value_text(fit.mean[0] + fit.mean[1] * middle, *fit.series), middle);
+    text += fmt::format("\n{:<14} {:.6g} a unit of time", "slope", fit.mean[1]);
+  }
   return text;
 }
 
@@ -64,11 +147,12 @@ std::string reservation(const FitResult& fit) {
   return fit.certified() ? "" : certificate_text(fit.certificate);
 }
 
-Json fit_json(const FitResult& fit, const Input& input) {
+Json fit_json(const FitSummary& summary) {
+  const FitResult& fit = summary.fit;
   const std::vector<std::string> names = parameter_names(fit.model.kernel);
   const std::vector<double> values = parameter_values(fit.model);
   Json json;
-  add_size(json, *input.series);
+  add_size(json, *summary.input.series);
   json["method"] = fit.method;
   json["bandwidth"] = bandwidth_json(fit);
   json["nll"] = fit.nll;
@@ -83,29 +167,33 @@ Json fit_json(const FitResult& fit, const Input& input) {
   json["message"] = fit.message;
   json["evaluations"] = fit.evaluations;
   json["seconds"] = fit.seconds;
-  json["series"] = series_json(input);
+  json["series"] = series_json(summary.input);
   json["reach"] = fit.reach;
   json["condition"] = fit.condition;
   json["rounding"] = fit.rounding;
   json["rejected"] = {{"not_positive_definite", fit.rejected_not_positive_definite},
                       {"too_large", fit.rejected_too_large}};
+  json["leave_one_out"] = nullptr;
+  if (summary.left_out)
+    json["leave_one_out"] = {{"nmse", summary.left_out->loo_nmse},
+                             {"nlpd", summary.left_out->loo_nlpd},
+                             {"coverage_95", summary.left_out->coverage_95}};
+  json["remarks"] = summary.remarks;
   return json;
 }
 
-std::string fit_text(const FitResult& fit, const Input& input, const FitOptions& options) {
-  std::string text = field("Read", input_text(input)) + field("Fitted", parameters_text(fit, options));
+std::string fit_text(const FitSummary& summary) {
+  const FitResult& fit = summary.fit;
+  std::string text =
+      field("Read", input_text(summary.input)) + field("Fitted", parameters_text(fit, summary.options));
   if (fit.certificate.positive_definite) {
-    text += field("NLL", fmt::format("{:.10g}", fit.nll)) +
+    text += field("NLL", fmt::format("{:.10g}", fit.nll)) + field("Quality", left_out_text(summary)) +
             field("Exactness", exactness_text(fit.certificate, fit.rounding)) +
-            field("Band", band_text(fit.method, fit.bandwidth, fit.reach));
+            field("Method", method_text(summary));
   }
-  text += field("Effort", fmt::format("{} evaluations, {}", fit.evaluations, seconds_text(fit.seconds)));
-  if (fit.status == FitStatus::at_bound) {
-    return text +
-           field("Status",
-                 "converged, with a parameter at the edge of what is tried: the data do not determine it");
-  }
-  return text + field("Status", fit.status == FitStatus::converged ? "converged" : fit.message);
+  text += field("Cost", cost_text(fit)) + field("Status", status_text(summary));
+  if (!summary.output.empty()) text += field("Model", "written to " + summary.output);
+  return text;
 }
 
 }  // namespace bandgp::cli

@@ -6,6 +6,7 @@
 
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/output.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/simd/dispatch.hpp"
 #include "bandgp/version.hpp"
@@ -37,9 +38,10 @@ void add_info(CLI::App& program, Run& run) {
   auto flags = std::make_shared<CommonFlags>();
   CLI::App* command = program.add_subcommand("info", "version, instruction set in use, threads");
   command->add_option("--threads", flags->threads, "number of threads (default: one for each processor)")
-      ->type_name("N");
-  command->add_flag("--json", flags->json, "print JSON");
-  command->footer("Example: bandgp info --json");
+      ->type_name("N")
+      ->group("Output");
+  command->add_flag("--json", flags->json, "print JSON")->group("Output");
+  set_examples(*command, {"bandgp info --json"});
   command->callback([flags, &run] { run = [flags] { return info(*flags); }; });
 }
 

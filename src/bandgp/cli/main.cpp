@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <new>
 
 #include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/manual.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/version.hpp"
 
 namespace {
@@ -21,16 +24,26 @@ int run_program(int argc, char** argv) {
                    "bandgp");
   program.set_help_flag("-h,--help", "print this help");
   program.set_version_flag("--version", "bandgp " + std::string(bandgp::version()), "print the version");
-  program.footer(
+  bandgp::cli::set_examples(
+      program,
+      {"bandgp fit data/sunspots.csv -o model.json", "bandgp predict model.json --grid 1749,1990,0.25"},
+      "bandgp COMMAND --help tells more, bandgp man everything.\n"
       "Exit code: 0 done and certified; 1 finished, but not converged or not certified (the result says "
       "why);\n"
-      "2 a mistake in the request or in its input.\n"
-      "Example: bandgp fit data/sunspots.csv -o model.json");
+      "2 a mistake in the request or in its input.");
+  program.formatter_fn([&program](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    return app == &program ? bandgp::cli::help_text(bandgp::cli::reference_of(program))
+                           : bandgp::cli::help_text(bandgp::cli::command_entry(*app));
+  });
   bandgp::cli::Run run;
   bandgp::cli::add_fit(program, run);
+  bandgp::cli::add_predict(program, run);
   bandgp::cli::add_nll(program, run);
   bandgp::cli::add_bandwidth(program, run);
+  bandgp::cli::add_simulate(program, run);
   bandgp::cli::add_info(program, run);
+  bandgp::cli::add_man(program, run);
+  bandgp::cli::add_completion(program, run);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -38,12 +51,17 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(std::string(error.what()) + " (see bandgp --help)");
   }
-  return run ? run() : refuse("which command? fit, nll, bandwidth or info (see bandgp --help)");
+  if (run) return run();
+  std::string names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  return refuse("which command? " + names + " (see bandgp --help)");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough (head) ends us quietly, whoever started us
   try {
     return run_program(argc, argv);
   } catch (const std::bad_alloc&) {

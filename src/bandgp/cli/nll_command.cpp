@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/output.hpp"
+#include "bandgp/cli/reference.hpp"
 #include "bandgp/fit/fit.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -20,7 +22,10 @@ struct NllFlags {
   CommonFlags common;
 };
 
-std::string failure_text(const Failure& failure, const Likelihood& likelihood, const Model& model,
+/// An evaluation that takes longer than this is announced.
+constexpr double kLongSeconds = 10;
+
+std::string failure_text(const Failure& failure, const Likelihood& likelihood, const CostEstimate& cost,
                          const Cut& cut) {
   if (failure.kind == Failure::Kind::not_positive_definite && cut.rule == Cut::Rule::tolerance) {
     return fmt::format(
@@ -34,13 +39,9 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
         "--bandwidth auto",
         band_text("band", likelihood.bandwidth, 0), failure.row + 1);
   }
-  double longest = 0;
-  for (const Term& term : model.kernel.terms) longest = std::max(longest, term.lengthscale);
-  // A band of R ≈ 6.5 ℓ should come down to about 200 neighbours.                                  [theory
-  // §10]
-  return fmt::format(
-      "a band of {} needs {:.1f} GB of memory and about {:.0f} s; --thin {:.2g} would make it narrow",
-      band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds, longest / 30);
+  return fmt::format("a band of {} needs {:.1f} GB of memory and about {:.0f} s; {}",
+                     band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds,
+                     cost.advice);
 }
 
 Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
@@ -86,11 +87,16 @@ int nll(const NllFlags& flags) {
   const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
+  const CostEstimate cost = estimate_cost(*input.series, model, cut);
+  if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet && isatty(STDERR_FILENO) == 1) {
+    fmt::print(stderr, "bandgp: a band of {} neighbours on {} points takes about {:.0f} s; {}\n",
+               cost.bandwidth, cost.n, cost.seconds_per_evaluation, cost.advice);
+  }
   const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
 
   std::string message;
   if (result.failure) {
-    message = failure_text(*result.failure, result.likelihood, model, cut);
+    message = failure_text(*result.failure, result.likelihood, cost, cut);
   } else if (!std::isfinite(result.likelihood.nll)) {
     message = "the NLL is not a finite number at these parameters";
   } else if (!result.likelihood.certificate.holds()) {
@@ -114,13 +120,14 @@ void add_nll(CLI::App& program, Run& run) {
       "nll", "negative log-likelihood at given parameters: value, gradient, certificate");
   add_data_flags(*command, flags->data)->required();
   add_parameter_flags(*command, flags->model);
-  add_kernel_flags(*command, flags->model);
+  add_kernel_flag(*command, flags->model);
+  add_mean_flag(*command, flags->model);
   add_cut_flags(*command, flags->cut);
+  add_method_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
-  command->footer(
-      "Examples: bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300\n"
-      "          bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "
-      "200*matern12(lengthscale=0.3)' --noise 150");
+  set_examples(*command, {"bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300",
+                          "bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "
+                          "200*matern12(lengthscale=0.3)' --noise 150"});
   command->callback([flags, &run] { run = [flags] { return nll(*flags); }; });
 }
 

@@ -25,62 +25,82 @@ namespace {
 CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags) {
   auto* file =
       command.add_option("FILE", flags.file, "table of numbers, one observation a line; - is standard input");
-  command.add_option("--x", flags.x, "column of times, by name or number from 1 (default: the first)")
-      ->type_name("COL");
-  command.add_option("--y", flags.y, "column of values (default: the second)")->type_name("COL");
-  command.add_option("--yerr", flags.yerr, "column of known standard errors (default: none)")
-      ->type_name("COL");
-  command.add_option("--step", flags.step, "spacing of the values where there is no column of times")
-      ->type_name("D");
-  command.add_option("--thin", flags.thin, "drop points closer than this to the point before")
-      ->type_name("D");
-  command.add_flag("--skip-bad", flags.skip_bad, "drop malformed lines and count them");
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->group("Data");
+  };
+  add("--x", flags.x, "column of times, by name or number from 1 (default: the first)", "COL");
+  add("--y", flags.y, "column of values (default: the second)", "COL");
+  add("--yerr", flags.yerr, "column of known standard errors (default: none)", "COL");
+  add("--step", flags.step, "spacing of the values where there is no column of times", "D");
+  add("--thin", flags.thin, "drop points closer than this to the point before", "D");
+  command.add_flag("--skip-bad", flags.skip_bad, "drop malformed lines and count them")->group("Data");
   return file->type_name(" ");
 }
 
-void add_kernel_flags(CLI::App& command, ModelFlags& flags) {
-  command.add_option("--kernel", flags.kernel, "sum of terms, such as \"se + matern12\" (default: se)")
-      ->type_name("TEXT");
-  command.add_option("--mean", flags.mean, "zero, constant (default) or linear")->type_name("NAME");
+void add_kernel_flag(CLI::App& command, ModelFlags& flags) {
+  command
+      .add_option("--kernel", flags.kernel,
+                  "sum of terms, such as \"se + matern12\" (default: se); shapes: se, matern12, matern32, "
+                  "matern52, wendland2, wendland4")
+      ->type_name("TEXT")
+      ->group("Model");
+}
+
+void add_mean_flag(CLI::App& command, ModelFlags& flags) {
+  command
+      .add_option("--mean", flags.mean, "the mean function, its coefficients estimated (default: constant)")
+      ->type_name("zero|constant|linear")
+      ->group("Model");
 }
 
 void add_parameter_flags(CLI::App& command, ModelFlags& flags) {
-  command.add_option("--variance", flags.variance, "variance of the curve, for a kernel of one term")
-      ->type_name("V");
-  command.add_option("--lengthscale", flags.lengthscale, "its length-scale, in units of time")
-      ->type_name("L");
-  command.add_option("--noise", flags.noise, "variance of the noise (0 only with --yerr)")->type_name("S");
+  const auto add = [&](const char* name, Text& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->group("Model");
+  };
+  add("--variance", flags.variance, "variance of the curve, for a kernel of one term", "V");
+  add("--lengthscale", flags.lengthscale, "its length-scale, in units of time", "L");
+  add("--noise", flags.noise, "variance of the noise (0 only with --yerr)", "S");
 }
 
 void add_tolerance_flag(CLI::App& command, CutFlags& flags) {
   command
       .add_option("--tolerance", flags.tolerance,
                   "distance from the exact NLL that is allowed (default: 0.01; fit ends at 1e-5 or less)")
-      ->type_name("NATS");
+      ->type_name("NATS")
+      ->group("Exactness");
 }
 
 void add_cut_flags(CLI::App& command, CutFlags& flags) {
+  add_tolerance_flag(command, flags);
   command
       .add_option("--bandwidth", flags.bandwidth,
-                  "auto (what --tolerance needs; default), corollary, theorem, lemma or a number")
-      ->type_name("K");
+                  "neighbours that the covariance band keeps (default: auto, what --tolerance needs)")
+      ->type_name("auto|corollary|theorem|lemma|K")
+      ->group("Exactness");
   command.add_option("--reach", flags.reach, "keep the covariance of points closer than this instead")
-      ->type_name("R");
-  add_tolerance_flag(command, flags);
+      ->type_name("R")
+      ->group("Exactness");
+}
+
+void add_method_flag(CLI::App& command, CommonFlags& flags) {
+  command
+      .add_option("--method", flags.method,
+                  "how the covariance is held (default: auto, the cheaper at each step of training)")
+      ->type_name("auto|band|dual")
+      ->group("Exactness");
 }
 
 void add_common_flags(CLI::App& command, CommonFlags& flags) {
   command
-      .add_option("--method", flags.method,
-                  "auto (the cheaper at each step of training; default), band or dual")
-      ->type_name("NAME");
-  command
       .add_option("--threads", flags.threads,
                   "number of threads, of which up to two are used (default: one for each processor)")
-      ->type_name("N");
-  command.add_option("--seed", flags.seed, "seed of whatever is drawn at random")->type_name("N");
-  command.add_flag("--json", flags.json, "print JSON");
-  command.add_flag("--quiet", flags.quiet, "no progress, no remarks");
+      ->type_name("N")
+      ->group("Output");
+  command.add_option("--seed", flags.seed, "seed of whatever is drawn at random (default: 0)")
+      ->type_name("N")
+      ->group("Output");
+  command.add_flag("--json", flags.json, "print JSON")->group("Output");
+  command.add_flag("--quiet", flags.quiet, "no progress, no remarks")->group("Output");
 }
 
 void check(const CommonFlags& flags) {

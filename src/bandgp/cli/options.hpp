@@ -27,7 +27,8 @@ struct ModelFlags {
   std::string kernel = "se", mean = "constant";
   Text variance, lengthscale, noise;
 };
-void add_kernel_flags(CLI::App& command, ModelFlags& flags);     // --kernel, --mean
+void add_kernel_flag(CLI::App& command, ModelFlags& flags);      // --kernel
+void add_mean_flag(CLI::App& command, ModelFlags& flags);        // --mean
 void add_parameter_flags(CLI::App& command, ModelFlags& flags);  // --variance, --lengthscale, --noise
 
 struct CutFlags {
@@ -42,7 +43,8 @@ struct CommonFlags {
   Text seed, threads;
   bool json = false, quiet = false;
 };
-void add_common_flags(CLI::App& command, CommonFlags& flags);
+void add_method_flag(CLI::App& command, CommonFlags& flags);   // --method
+void add_common_flags(CLI::App& command, CommonFlags& flags);  // --threads, --seed, --json, --quiet
 void check(const CommonFlags& flags);
 Index thread_count(const CommonFlags& flags);  // as asked for, or as many as there are processors
 

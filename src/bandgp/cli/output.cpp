@@ -5,7 +5,10 @@
 
 #include <cmath>
 
+#include "bandgp/cli/style.hpp"
+#include "bandgp/cli/times.hpp"
 #include "bandgp/io/write_file.hpp"
+#include "bandgp/series/gaps.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -28,7 +31,7 @@ void print(const Json& result) {
 }
 
 std::string field(std::string_view label, std::string_view text) {
-  std::string lines = fmt::format("{:{}}", label, kLabelWidth);
+  std::string lines = paint(fmt::format("{:{}}", label, kLabelWidth), Colour::bold);
   for (const char c : text) {
     lines += c;
     if (c == '\n') lines.append(kLabelWidth, ' ');
@@ -54,11 +57,24 @@ Json certificate_json(const Certificate& certificate) {
 
 Json series_json(const Input& input) {
   const SeriesReport& report = input.series->report;
-  return {{"rows", report.rows},           {"used", report.used},          {"dropped", report.dropped},
-          {"merged", report.merged},       {"thinned", report.thinned},    {"bad_lines", input.bad_lines},
-          {"sorted", report.was_sorted},   {"min_gap", report.min_gap},    {"mean_gap", report.mean_gap},
-          {"max_gap", report.max_gap},     {"span", report.span},          {"first_time", report.first_time},
-          {"last_time", report.last_time}, {"time_name", input.time_name}, {"value_name", input.value_name}};
+  const Gaps gaps = find_gaps(*input.series);
+  return {{"rows", report.rows},
+          {"used", report.used},
+          {"dropped", report.dropped},
+          {"merged", report.merged},
+          {"thinned", report.thinned},
+          {"bad_lines", input.bad_lines},
+          {"sorted", report.was_sorted},
+          {"min_gap", report.min_gap},
+          {"mean_gap", report.mean_gap},
+          {"max_gap", report.max_gap},
+          {"span", report.span},
+          {"first_time", report.first_time},
+          {"last_time", report.last_time},
+          {"time_name", input.time_name},
+          {"value_name", input.value_name},
+          {"gaps", gaps.count},
+          {"gap_limit", gaps.limit}};
 }
 
 void add_size(Json& result, const Series& series) {
@@ -68,12 +84,13 @@ void add_size(Json& result, const Series& series) {
 
 std::string input_text(const Input& input) {
   const SeriesReport& report = input.series->report;
-  std::string text = fmt::format("{}: {} rows, {} used", input.name, report.rows, report.used);
+  std::string text = fmt::format("{}: {}, {} used", input.name, counted(report.rows, "row"), report.used);
   if (report.dropped > 0) text += fmt::format(", {} dropped (not finite)", report.dropped);
   if (report.thinned > 0) text += fmt::format(", {} thinned out", report.thinned);
-  if (input.bad_lines > 0) text += fmt::format("; {} malformed lines skipped", input.bad_lines);
+  if (input.bad_lines > 0) text += fmt::format("; {} skipped", counted(input.bad_lines, "malformed line"));
   if (report.merged > 0) {
-    text += fmt::format("; {} share a time: {} distinct times", report.merged, input.series->size());
+    text += fmt::format("; {} at the time of another: {}", report.merged,
+                        counted(input.series->size(), "distinct time"));
   }
   if (!report.was_sorted) text += "; were not in time order, now sorted";
   if (!input.value_name.empty()) {
@@ -85,7 +102,13 @@ std::string input_text(const Input& input) {
     text += fmt::format(", span {:.6g}, spacing {:.6g} on average ({:.6g} to {:.6g})", report.span,
                         report.mean_gap, report.min_gap, report.max_gap);
   }
-  return text;
+  const Gaps gaps = find_gaps(*input.series);
+  if (gaps.usual == 0) return text;
+  text += gaps.regular ? "\nregular" : "\nirregular";
+  if (gaps.count == 0) return text + ", no gaps";
+  return text + fmt::format(", {} longer than {:.4g}, the longest {:.6g} after {}",
+                            counted(gaps.count, "gap"), gaps.limit, gaps.largest,
+                            time_text(*input.series, gaps.largest_from));
 }
 
 std::string certificate_text(const Certificate& certificate) {

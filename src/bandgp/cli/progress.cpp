@@ -2,11 +2,16 @@
 #include "bandgp/cli/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
+
+#include "bandgp/cli/style.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -16,14 +21,32 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // or a signal handler m
 
 }  // namespace
 
-Progress::Progress(bool quiet) : on_terminal_(!quiet && isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(bool quiet, Index n, std::vector<std::string> names)
+    : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), n_(n), names_(std::move(names)) {}
+
+/// On all the data a fit takes about three evaluations a parameter: of 24 simulated ones 17 took between 0.7
+/// and 1.4 times as many, the longest five times.  Past that nothing is promised any more.
+std::string Progress::time_left(const TraceEntry& entry) {
+  if (entry.n < n_) return "";
+  if (++on_all_ == 1) since_ = entry.seconds;
+  const auto expected = 3 * static_cast<int>(names_.size());
+  if (on_all_ < 2 || on_all_ >= expected) return "";
+  const double each = (entry.seconds - since_) / (on_all_ - 1);
+  return fmt::format(", about {:.0f} s left", each * (expected - on_all_));
+}
 
 void Progress::show(const TraceEntry& entry) {
   if (!on_terminal_) return;
-  const std::string line =
-      fmt::format("stage {}, {} points: evaluation {}, NLL {:.6g}, bandwidth {}, {:.0f} s", entry.stage + 1,
-                  entry.n, entry.evaluation, entry.nll, entry.bandwidth, entry.seconds);
-  fmt::print(stderr, "\r\033[K{:.79}", line);  // shorter than any terminal: it must not wrap
+  const std::string left = time_left(entry);
+  std::string line = fmt::format("{} points, NLL {:.7g}", entry.n, entry.nll);
+  for (std::size_t i = 0; i < names_.size() && i < entry.parameters.size(); ++i)
+    line += fmt::format(", {} {:.3g}", names_[i], entry.parameters[i]);
+  line += fmt::format(", bandwidth {}, evaluation {}, {:.0f} s{}", entry.bandwidth, entry.evaluation,
+                      entry.seconds, left);
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  line.resize(std::min<std::size_t>(line.size(), known ? size.ws_col - 1U : 79));  // it must not wrap
+  fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
   shown_ = true;
 }
@@ -36,7 +59,12 @@ void Progress::clear() {
 Interrupt::Interrupt() {
   interrupted = false;
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_handler = [](int) {
+    interrupted = true;
+    constexpr std::string_view kText =
+        "\nbandgp: stopping after this evaluation; Ctrl-C again ends at once\n";
+    if (isatty(STDERR_FILENO) == 1 && write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;
+  };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }

@@ -8,7 +8,8 @@ namespace bandgp::cli {
 /// One line on standard error that is written over and over; nothing unless that is a terminal.
 class Progress {
  public:
-  explicit Progress(bool quiet);
+  /// n is the size of the whole series, `names` are those of the parameters.
+  Progress(bool quiet, Index n, std::vector<std::string> names);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -17,10 +18,17 @@ class Progress {
   void clear();
 
  private:
+  std::string time_left(const TraceEntry& entry);
+
   bool on_terminal_, shown_ = false;
+  Index n_;
+  std::vector<std::string> names_;
+  int on_all_ = 0;    // evaluations on the whole series so far
+  double since_ = 0;  // when the first of them ended
 };
 
-/// While it lives, the first Ctrl-C asks for an end; a second one ends the program.
+/// While it lives, the first Ctrl-C asks for an end, and says so on a terminal; a second one ends the
+/// program.
 class Interrupt {
  public:
   Interrupt();

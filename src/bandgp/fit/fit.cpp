@@ -135,6 +135,32 @@ FitStatus to_fit_status(BfgsStatus status) {
   return FitStatus::stalled;
 }
 
+/// How it ended, for people.
+std::string in_words(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside) {
+  const std::string after = fmt::format("after {} evaluations, NLL {:.6g}", result.evaluations, result.nll);
+  switch (result.status) {
+    case FitStatus::converged:
+      return "converged " + after;
+    case FitStatus::at_bound: {
+      const std::vector<std::string> names = parameter_names(result.model.kernel);
+      std::vector<double> outside(inside.size());
+      for (std::size_t i = 0; i < inside.size(); ++i) outside[i] = inside[i] ? 0 : 1;
+      const std::vector<double> spread = parameters.spread(outside);
+      std::string which;
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (spread[i] == 1) which += (which.empty() ? "" : ", ") + names[i];
+      return fmt::format("converged with {} at the edge of what is tried: the data do not determine it",
+                         which);
+    }
+    case FitStatus::out_of_evaluations:
+      return "not converged: the evaluations allowed were used up, " + after;
+    case FitStatus::cancelled:
+      return "interrupted " + after + "; this is the best so far";
+    default:
+      return "not converged: no step improves the NLL any more, though its slope is not small, " + after;
+  }
+}
+
 /// The search never found a usable θ: because of memory, or because the fixed band is too narrow everywhere.
 void explain_no_start(FitResult& result, const Trainer& trainer, double max_bytes) {
   if (trainer.cancelled()) {
@@ -169,39 +195,55 @@ double rounding_at(Evaluator& evaluator, const Model& model) {
   return evaluator.evaluate(model, false, likelihood) ? kUnset : evaluator.rounding();
 }
 
-Cost cost_at(Stage& stage, const Model& model) {
-  Observations points(stage.series());
-  points.at(model.noise);
-  return stage.representation().cost(model.kernel, points,
-                                     points.noise_weighted_square(model.mean != Mean::zero));
+/// A band that nobody asked for is the narrowest that will do; one that was asked for need not be.
+std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
+  const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
+  const bool dual = std::ranges::any_of(kernel.terms, is_se);
+  const std::string thinned =
+      fmt::format("--thin {:.3g} would bring it to about {:.0f} neighbours", thin, kThinnedBandwidth);
+  if (!asked_for) return thinned;
+  if (cut.rule != Cut::Rule::tolerance)
+    return fmt::format("--bandwidth auto{} keeps no more than it needs; {}",
+                       dual ? " with --method auto" : "", thinned);
+  return dual ? "--method auto needs no such band; " + thinned : thinned;
+}
+
+CostEstimate cost_of(AutoRepresentation& representation, const Series& series, const Model& internal,
+                     const Cut& cut) {
+  Observations points(series);
+  points.at(internal.noise);
+  const Cost cost =
+      representation.cost(internal.kernel, points, points.noise_weighted_square(internal.mean != Mean::zero));
+  const double thin = series.units.time_unit * cost.reach / kThinnedBandwidth;
+  return {series.size(), cost.bandwidth, cost.bytes, cost.seconds, thin, cheaper(cut, internal.kernel, thin)};
+}
+
+CostEstimate cost_at(Stage& stage, const Model& model, const Cut& cut) {
+  return cost_of(stage.representation(), stage.series(), model, cut);
 }
 
 /// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
 bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes,
                 FitResult& result) {
-  const Cost cost = cost_at(stage, model);
-  const double unit = stage.series().units.time_unit;
-  const Index n = stage.series().size();
-  const CostEstimate estimate{n, cost.bandwidth, cost.bytes, cost.seconds,
-                              unit * cost.reach / kThinnedBandwidth};
+  const CostEstimate cost = cost_at(stage, model, options.cut);
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
     result.message = fmt::format(
         "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB "
-        "are allowed; "
-        "--thin {:.3g} would bring it to about {:.0f} neighbours",
-        cost.bandwidth, n, cost.bytes / 1e9, cost.seconds, max_bytes / 1e9, estimate.thin, kThinnedBandwidth);
+        "are "
+        "allowed; {}",
+        cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, max_bytes / 1e9, cost.advice);
     return false;
   }
   const bool cancelled = options.cancelled && options.cancelled();
-  if (cancelled && cost.seconds > kParting) {
+  if (cancelled && cost.seconds_per_evaluation > kParting) {
     result.status = FitStatus::cancelled;
     result.message = fmt::format(
-        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more", n,
-        cost.seconds);
+        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more", cost.n,
+        cost.seconds_per_evaluation);
     return false;
   }
-  if (cost.seconds > kLongSeconds && options.accept_cost && !options.accept_cost(estimate)) {
+  if (cost.seconds_per_evaluation > kLongSeconds && options.accept_cost && !options.accept_cost(cost)) {
     result.status = FitStatus::cancelled;
     result.message = "stopped before an expensive stage";
     return false;
@@ -227,6 +269,10 @@ void require_fittable(const Series& series, const FitOptions& options) {
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
   if (*low == *high && (options.mean != Mean::zero || *low == 0)) {
+    if (series.observations() == 1)
+      throw std::invalid_argument(
+          fmt::format("one observation{} is not enough to fit",
+                      series.report.thinned > 0 ? ", which is what --thin leaves," : ""));
     throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit",
                                             series.observations(), series.units.value_out(*low)));
   }
@@ -306,7 +352,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
     const Series part = part_of(*series, kMiddle);
     Stage stage(part, options.mean, loose, max_bytes, options.threads, number++);
-    if (cost_at(stage, best.model).seconds <= kLongSeconds) {  // else it saves nothing worth its own cost
+    if (cost_at(stage, best.model, options.cut).seconds_per_evaluation <=
+        kLongSeconds) {  // else it saves nothing worth its own cost
       rescale(kMiddle);
       const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
       if (std::isfinite(found.nll)) best = found;
@@ -377,8 +424,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.rounding = rounding_at(stage.evaluator(), found.model);
   result.mean = stage.evaluator().mean_in_user_units(likelihood.coefficients);
   result.seconds = trainer.seconds();
-  result.message = fmt::format("{} after {} evaluations, NLL {:.6g}", status_name(result.status),
-                               result.evaluations, result.nll);
+  result.message = in_words(result, parameters, inside);
   return result;
 }
 
@@ -386,6 +432,12 @@ Posterior FitResult::posterior(Index threads) const {
   if (dual) return Posterior(series, model, *dual);
   return Posterior(series, model,
                    std::make_unique<AutoRepresentation>(to_internal(cut, series->units), 0, threads));
+}
+
+CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
+  require_valid(model, series);
+  AutoRepresentation representation(to_internal(cut, series.units), 0);
+  return cost_of(representation, series, bandgp::to_internal(model, series.units), cut);
 }
 
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes,
@@ -397,6 +449,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts
+    if (result.evaluation_seconds > kLongSeconds) break;  // beside which taking memory does not show
     const auto begin = std::chrono::steady_clock::now();
     result.failure = evaluator.evaluate(internal, true, result.likelihood);
     result.evaluation_seconds =

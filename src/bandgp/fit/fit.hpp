@@ -40,7 +40,8 @@ struct CostEstimate {
   Index n, bandwidth;
   double bytes;  // of the band
   double seconds_per_evaluation;
-  double thin;  // a spacing that would bring the band down to about 200, user's time units
+  double thin;         // a spacing that would bring the band down to about 200, user's time units
+  std::string advice;  // how to do with less, one sentence without its end
 };
 
 struct FitOptions {
@@ -104,10 +105,12 @@ FitResult fit(const Table& table, const FitOptions& options);
 struct EvaluationResult {
   std::optional<Failure> failure;
   Likelihood likelihood;          // nll, gradient, certificate in the user's units
-  double evaluation_seconds = 0;  // a second evaluation, memory being there
+  double evaluation_seconds = 0;  // a second evaluation, memory being there (the first, if it was long)
   double rounding = 0;            // as in FitResult
 };
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0,
                           Index threads = 1);
+/// What that will take, roughly, before it is spent.
+CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut);
 
 }  // namespace bandgp

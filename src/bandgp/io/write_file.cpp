@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace bandgp {
 namespace {
@@ -48,13 +49,6 @@ fs::path folder_of(const fs::path& target) {
   return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-void write_in_place(const fs::path& target, const std::string& path, std::string_view text) {
-  const int descriptor = open(target.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(path, errno);
-  const int failure = write_all(descriptor, text);
-  if (close(descriptor) != 0 || failure != 0) refuse(path, failure != 0 ? failure : errno);
-}
-
 }  // namespace
 
 void require_writable(const std::string& path) {
@@ -70,26 +64,74 @@ void write_stdout(std::string_view text) {
   if (const int failure = write_all(STDOUT_FILENO, text)) refuse("to standard output", failure);
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  if (path == "-") return write_stdout(text);
-  require_writable(path);
-  const fs::path target = target_of(path);
-  if (is_special(target)) return write_in_place(target, path, text);
-
-  std::string beside;
-  int descriptor = -1;
-  for (int attempt = 0; descriptor < 0; ++attempt) {  // a name nobody uses; the usual permissions
-    beside = fmt::format("{}.{}-{}.part", target.string(), getpid(), attempt);
-    descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0 && (errno != EEXIST || attempt == 100)) refuse(path, errno);
+FileWriter::FileWriter(const std::string& path) : path_(path) {
+  if (path == "-") {
+    descriptor_ = STDOUT_FILENO;
+    return;
   }
-  int failure = write_all(descriptor, text);
-  if (failure == 0 && fsync(descriptor) != 0) failure = errno;
-  if (close(descriptor) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && std::rename(beside.c_str(), target.c_str()) != 0) failure = errno;
-  if (failure == 0) return;
-  unlink(beside.c_str());
-  refuse(path, failure);
+  require_writable(path);
+  target_ = target_of(path).string();
+  replaces_ = !is_special(target_);
+  if (!replaces_) {
+    descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) refuse(path_, errno);
+    return;
+  }
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) == 0)  // the way to give it a name
+    descriptor_ = open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+#endif
+  if (descriptor_ < 0) open_beside();
+}
+
+void FileWriter::open_beside() {
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {  // a name nobody uses; the usual permissions
+    beside_ = fmt::format("{}.{}-{}.part", target_, getpid(), attempt);
+    descriptor_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0) return;
+    const int reason = errno;
+    if (reason == EEXIST && attempt < 100) continue;
+    beside_.clear();
+    refuse(path_, reason);
+  }
+}
+
+/// A name can be given only where there is none, and taken over only by a name: link, then rename.
+void FileWriter::name_it() {
+  const std::string own = fmt::format("/proc/self/fd/{}", descriptor_);
+  for (int attempt = 0; beside_.empty(); ++attempt) {
+    const std::string name = fmt::format("{}.{}-{}.part", target_, getpid(), attempt);
+    if (linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+      beside_ = name;
+    else if (errno != EEXIST || attempt == 100)
+      refuse(path_, errno);
+  }
+}
+
+void FileWriter::write(std::string_view text) {
+  if (const int failure = write_all(descriptor_, text))
+    refuse(path_ == "-" ? "to standard output" : path_, failure);
+}
+
+void FileWriter::commit() {
+  if (path_ == "-") return;
+  int failure = replaces_ && fsync(descriptor_) != 0 ? errno : 0;
+  if (failure == 0 && replaces_) name_it();
+  if (close(std::exchange(descriptor_, -1)) != 0 && failure == 0) failure = errno;
+  if (failure == 0 && replaces_ && std::rename(beside_.c_str(), target_.c_str()) != 0) failure = errno;
+  if (failure != 0) refuse(path_, failure);
+  beside_.clear();
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ >= 0 && path_ != "-") close(descriptor_);
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  FileWriter file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace bandgp

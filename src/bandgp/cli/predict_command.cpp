@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/fit_output.hpp"
+#include "bandgp/cli/reference.hpp"
+#include "bandgp/cli/text_stream.hpp"
+#include "bandgp/cli/times.hpp"
+#include "bandgp/io/model_file.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+struct PredictFlags {
+  std::string model, x;
+  Text at, grid, output, samples;
+  bool components = false;
+  CommonFlags common;
+};
+
+/// Where curves cannot be evaluated piece by piece, the covariance of all rows is factored: 4 s for so many.
+constexpr Index kMostDenseRows = 2000;
+/// Farther than this many length-scales outside the data, at most 1 % of the curve is known from them.
+constexpr double kFar = 3;
+
+using Columns = std::vector<std::vector<double>>;
+constexpr std::size_t kAlways = 4;  // time, mean, std_latent, std_observed
+
+bool all_se(const Kernel& kernel) { return std::ranges::all_of(kernel.terms, is_se); }
+
+/// Draws of the curve, the same from one piece of the rows to the next.
+class Samples {
+ public:
+  Samples(Posterior& posterior, const Times& times, Index count, std::uint64_t seed) : count_(count) {
+    if (count == 0) return;
+    require_memory(count, times.size(), posterior);
+    if (all_se(posterior.model().kernel)) {
+      functions_ = posterior.functions(count, seed);
+      return;
+    }
+    if (times.size() > kMostDenseRows) {
+      throw std::invalid_argument(
+          fmt::format("--samples with the kernel {} needs the covariance of all rows at once: {} rows are "
+                      "too many, up to {} "
+                      "fit; kernels of se terms have no such limit",
+                      to_text(posterior.model().kernel), times.size(), kMostDenseRows));
+    }
+    rows_ = times.size();
+    drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
+  }
+
+  void append(std::span<const double> times, Index begin, Columns& columns) const {
+    for (const PosteriorFunction& f : functions_) columns.push_back(f(times));
+    for (Index s = 0; functions_.empty() && s < count_; ++s) {
+      const auto from = drawn_.begin() + s * rows_ + begin;
+      columns.emplace_back(from, from + static_cast<std::ptrdiff_t>(times.size()));
+    }
+  }
+
+ private:
+  /// A curve is held by its weights, 2.5 to a length-scale and some on either side of a point; or by all its
+  /// rows.
+  static void require_memory(Index count, Index rows, const Posterior& posterior) {
+    const SeriesReport& report = posterior.series().report;
+    const Kernel& kernel = posterior.model().kernel;
+    double held = all_se(kernel) ? 0.0 : static_cast<double>(rows);
+    for (const Term& term : kernel.terms) {
+      if (all_se(kernel)) held += 64 + 2.5 * report.span / term.lengthscale;
+    }
+    const double bytes = 8 * static_cast<double>(count) * (held + 4096);
+    if (bytes > default_max_bytes())
+      throw std::invalid_argument(
+          fmt::format("--samples {} would take {:.0f} GB of memory", count, bytes / 1e9));
+  }
+
+  Index count_, rows_ = 0;
+  std::vector<PosteriorFunction> functions_;
+  std::vector<double> drawn_;
+};
+
+std::vector<double> roots(std::vector<double> variances) {
+  for (double& v : variances) v = std::sqrt(v);
+  return variances;
+}
+
+/// The columns that every row has, then those of the components.
+Columns predicted(Posterior& posterior, std::vector<double> times, bool components) {
+  Prediction p = posterior.predict(times);
+  Columns columns{{}, std::move(p.mean), roots(std::move(p.variance)), roots(std::move(p.variance_observed))};
+  if (components) {
+    for (Component& component : posterior.components(times)) {
+      columns.push_back(std::move(component.mean));
+      columns.push_back(roots(std::move(component.variance)));
+    }
+  }
+  columns[0] = std::move(times);
+  return columns;
+}
+
+std::vector<std::string> names_of(Index samples, std::size_t components) {
+  std::vector<std::string> names{"time", "mean", "std_latent", "std_observed"};
+  for (Index s = 1; s <= samples; ++s) names.push_back(fmt::format("sample_{}", s));
+  for (std::size_t t = 1; t <= components; ++t) {
+    names.push_back(fmt::format("mean_{}", t));
+    names.push_back(fmt::format("std_{}", t));
+  }
+  return names;
+}
+
+/// Predictions sweep over the whole model once a piece: long pieces, of numbers.  Samples do not, and become
+/// text in short ones.
+template <class Rows>
+void in_pieces(Posterior& posterior, const Times& times, const Samples& samples, bool components, Rows rows) {
+  constexpr Index kShort = 4096;
+  const Index piece = std::max<Index>(1 << 17, posterior.series().size());
+  for (Index begin = 0; begin < times.size(); begin += piece) {
+    const Columns all =
+        predicted(posterior, times.slice(begin, std::min(begin + piece, times.size())), components);
+    const auto count = static_cast<Index>(all[0].size());
+    for (Index from = 0; from < count; from += kShort) {
+      const Index to = std::min(from + kShort, count);
+      Columns some;
+      const auto take = [&](std::size_t c) { some.emplace_back(all[c].begin() + from, all[c].begin() + to); };
+      for (std::size_t c = 0; c < kAlways; ++c) take(c);
+      samples.append({all[0].data() + from, static_cast<std::size_t>(to - from)}, begin + from, some);
+      for (std::size_t c = kAlways; c < all.size(); ++c) take(c);
+      rows(some);
+    }
+  }
+}
+
+void write_csv(TextStream& out, const Columns& columns, const Series& series) {
+  for (std::size_t row = 0; row < columns[0].size(); ++row) {
+    out.text(time_text(series, columns[0][row]));
+    for (std::size_t c = 1; c < columns.size(); ++c) {
+      out.text(",");
+      out.number(columns[c][row]);
+    }
+    out.text("\n");
+  }
+}
+
+/// What a reader of the rows should know; empty where there is nothing.
+std::string remark(const FitResult& fit, Index outside, Index rows, double distance) {
+  if (outside == 0) return "";
+  const SeriesReport& report = fit.series->report;
+  return fmt::format(
+      "{} of {} rows lie more than {:g} length-scales ({:.4g}) outside the data, {} to {}: there the curve "
+      "falls "
+      "back to the mean",
+      outside, rows, kFar, distance, time_text(*fit.series, report.first_time),
+      time_text(*fit.series, report.last_time));
+}
+
+Times asked_for(const PredictFlags& flags, const Series& series) {
+  if (flags.at.has_value() == flags.grid.has_value())
+    throw std::invalid_argument("at which times? give one of --at FILE and --grid A,B,STEP");
+  if (flags.grid) {
+    if (!flags.x.empty()) throw std::invalid_argument("--x names a column of --at FILE; there is none");
+    return Times::grid(series, "--grid", *flags.grid);
+  }
+  if (flags.model == "-" && *flags.at == "-")
+    throw std::invalid_argument("MODEL and --at are both standard input; only one can be");
+  return Times(read_times(series, *flags.at, flags.x));
+}
+
+int predict(const PredictFlags& flags) {
+  check(flags.common);
+  const Index samples = flags.samples ? whole_number("--samples", *flags.samples) : 0;
+  const auto seed = static_cast<std::uint64_t>(whole_number("--seed", flags.common.seed.value_or("0")));
+  const std::string output = flags.output.value_or("-");
+  require_writable(output);
+  const FitResult fit = load_model(flags.model);
+  const Times times = asked_for(flags, *fit.series);
+  Posterior posterior = fit.posterior(thread_count(flags.common));
+  const Samples draws(posterior, times, samples, seed);
+
+  const SeriesReport& report = fit.series->report;
+  double distance = 0;
+  for (const Term& term : fit.model.kernel.terms) distance = std::max(distance, kFar * term.lengthscale);
+  Index outside = 0;
+  const auto count_outside = [&](const std::vector<double>& at) {
+    outside += std::ranges::count_if(
+        at, [&](double t) { return t < report.first_time - distance || t > report.last_time + distance; });
+  };
+  const std::vector<std::string> names =
+      names_of(samples, flags.components ? fit.model.kernel.terms.size() : 0);
+  const double held = 8 * static_cast<double>(times.size()) * static_cast<double>(names.size());
+  if (flags.common.json && held > default_max_bytes()) {
+    throw std::invalid_argument(
+        fmt::format("--json holds all rows, here {:.0f} GB of them; without it they stream", held / 1e9));
+  }
+  TextStream out(output);
+  if (flags.common.json) {
+    Columns all(names.size());  // numbers, held until they are all there
+    in_pieces(posterior, times, draws, flags.components, [&](const Columns& some) {
+      count_outside(some[0]);
+      for (std::size_t c = 0; c < all.size(); ++c)
+        all[c].insert(all[c].end(), some[c].begin(), some[c].end());
+    });
+    write_json(out, names, all);
+  } else {
+    out.text(fmt::format("{}\n", fmt::join(names, ",")));
+    in_pieces(posterior, times, draws, flags.components, [&](const Columns& some) {
+      count_outside(some[0]);
+      write_csv(out, some, *fit.series);
+    });
+  }
+  out.finish();
+  const std::string why = reservation(fit);
+  if (!flags.common.quiet) {
+    for (const std::string& text : {remark(fit, outside, times.size(), distance), why}) {
+      if (!text.empty()) fmt::print(stderr, "bandgp: {}\n", text);
+    }
+  }
+  return why.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<PredictFlags>();
+  CLI::App* command = program.add_subcommand("predict", "curve, error bars and samples of a model, as CSV");
+  command->add_option("MODEL", flags->model, "what bandgp fit -o has written; - is standard input")
+      ->type_name(" ")
+      ->required();
+  command->add_option("--at", flags->at, "table with a column of times; - is standard input")
+      ->type_name("FILE")
+      ->group("Times");
+  command->add_option("--x", flags->x, "that column, by name or number from 1 (default: the first)")
+      ->type_name("COL")
+      ->group("Times");
+  command->add_option("--grid", flags->grid, "times from A to B instead, STEP apart")
+      ->type_name("A,B,STEP")
+      ->group("Times");
+  command->add_option("-o,--output", flags->output, "write to this file (default: -, standard output)")
+      ->type_name("FILE")
+      ->group("Output");
+  command
+      ->add_option("--samples", flags->samples,
+                   "further columns: draws of the whole curve (kernels other than se: up to 2000 rows)")
+      ->type_name("N")
+      ->group("Output");
+  command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")
+      ->group("Output");
+  add_common_flags(*command, flags->common);
+  set_examples(*command,
+               {"bandgp predict model.json --grid 1749,1990,0.25 -o curve.csv",
+                "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
+                "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
+               "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then\n"
+               "sample_1, ... for every draw and mean_1, std_1, ... for every term.");
+  command->callback([flags, &run] { run = [flags] { return predict(*flags); }; });
+}
+
+}  // namespace bandgp::cli

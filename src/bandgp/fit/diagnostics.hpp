@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well a fit describes its own data: every observation against its prediction from all the others.
+#pragma once
+#include "bandgp/gp/posterior.hpp"
+
+namespace bandgp {
+
+struct Diagnostics {
+  double loo_nmse = kUnset;     // Σ(y − μ)² / Σ(y − ȳ)²: 0 is perfect, 1 no better than the average
+  double loo_nlpd = kUnset;     // mean of −log N(y; μ, v), nats an observation
+  double coverage_95 = kUnset;  // share of the observations inside μ ± 1.96 √v
+};
+
+/// `left_out` is what Posterior::leave_one_out() says about this series.
+Diagnostics diagnose(const Series& series, const LeaveOneOut& left_out);
+
+}  // namespace bandgp

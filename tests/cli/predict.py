@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bandgp predict: predict.py BINARY [NAME]"""
+
+import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from support import SUNSPOTS, Skip, main, require
+
+HEADER = ["time", "mean", "std_latent", "std_observed"]
+
+
+def fitted(f, *flags, n=60, gap=1.0, code=0):
+    """A model of f.series() with given parameters: SE unless the flags say otherwise."""
+    f.series(n=n, gap=gap)
+    if "--kernel" not in flags:
+        flags = (*flags, "--fix", "variance=1,lengthscale=3,noise=0.1")
+    f.run("fit", "data.csv", *flags, "-o", "m.json", code=code)
+    return "m.json"
+
+
+def table(text):
+    header, *rows = text.splitlines()
+    return header.split(","), [[float(cell) for cell in row.split(",")] for row in rows]
+
+
+def solve(a, b):
+    """a x = b by elimination; a is positive definite."""
+    n = len(b)
+    a, b = [row[:] for row in a], b[:]
+    for i in range(n):
+        for j in range(i + 1, n):
+            factor = a[j][i] / a[i][i]
+            for k in range(i, n):
+                a[j][k] -= factor * a[i][k]
+            b[j] -= factor * b[i]
+    for i in reversed(range(n)):
+        b[i] = (b[i] - sum(a[i][k] * b[k] for k in range(i + 1, n))) / a[i][i]
+    return b
+
+
+def test_predictions_are_the_dense_ones(f):
+    fitted(f, "--mean", "zero", n=40)
+    _, data = table((f.path / "data.csv").read_text())
+    names, rows = table(f.run("predict", "m.json", "--grid", "-2,41,0.5").stdout)
+    require(names == HEADER and len(rows) == 87, (names, len(rows)))
+    k = lambda s, t: math.exp(-0.5 * ((s - t) / 3) ** 2)
+    times, values = [row[0] for row in data], [row[1] for row in data]
+    a = [[k(s, t) + (0.1 if i == j else 0) for j, t in enumerate(times)] for i, s in enumerate(times)]
+    alpha = solve(a, values)
+    for t, mean, latent, observed in rows[::7]:
+        cross = [k(s, t) for s in times]
+        truth = sum(c * x for c, x in zip(cross, alpha))
+        variance = 1 - sum(c * x for c, x in zip(cross, solve(a, cross)))
+        require(abs(mean - truth) < 1e-4, (t, mean, truth))
+        require(abs(latent - math.sqrt(variance)) < 1e-4, (t, latent, variance))
+        require(abs(observed - math.sqrt(variance + 0.1)) < 1e-4, (t, observed, variance))
+
+
+def test_times_come_back_as_they_were_written(f):
+    fitted(f)
+    names, rows = table(f.run("predict", "m.json", "--grid", "0,1,0.1").stdout)
+    text = f.run("predict", "m.json", "--grid", "0,1,0.1").stdout
+    require([line.split(",")[0] for line in text.splitlines()[1:]] ==
+            ["0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1"], text)
+    given = ["17.25", "3", "0.1", "1e-07", "59.000000000000007", "3"]  # any order, repeated
+    f.write("at.csv", "when\n" + "\n".join(given) + "\n")
+    out = f.run("predict", "m.json", "--at", "at.csv").stdout.splitlines()[1:]
+    require([float(line.split(",")[0]) for line in out] == [float(t) for t in given], out)
+    require(out[1] == out[5], "the same time twice")
+    f.write("wide.csv", "a;when\n" + "\n".join(f"9;{t}" for t in given) + "\n")
+    require(f.run("predict", "m.json", "--at", "wide.csv", "--x", "when").stdout.splitlines()[1:] == out, "--x by name")
+    require(f.run("predict", "m.json", "--at", "wide.csv", "--x", 2).stdout.splitlines()[1:] == out, "--x by number")
+    require(f.run("predict", "m.json", "--at", "-", stdin="\n".join(given)).stdout.splitlines()[1:] == out, "stdin")
+    model = (f.path / "m.json").read_text()
+    require(f.run("predict", "-", "--at", "at.csv", stdin=model).stdout.splitlines()[1:] == out, "model from stdin")
+
+
+def test_json_has_the_same_columns(f):
+    fitted(f)
+    flags = ["predict", "m.json", "--grid", "0,20,0.25", "--samples", 2, "--components"]
+    names, rows = table(f.run(*flags).stdout)
+    result = f.json(*flags)
+    require(names == HEADER + ["sample_1", "sample_2", "mean_1", "std_1"], names)
+    require(list(result) == ["rows", *names] and result["rows"] == 81, list(result))
+    for c, name in enumerate(names):
+        require(result[name] == [row[c] for row in rows], name)
+    f.run(*flags, "--json", "-o", "p.json")
+    require(json.loads((f.path / "p.json").read_text()) == result, "-o")
+
+
+def test_components_add_up_to_the_curve(f):
+    fitted(f, "--kernel", "se + matern32", "--mean", "zero", n=120)
+    names, rows = table(f.run("predict", "m.json", "--grid", "0,119,0.7", "--components").stdout)
+    require(names == HEADER + ["mean_1", "std_1", "mean_2", "std_2"], names)
+    for row in rows:
+        require(abs(row[4] + row[6] - row[1]) < 1e-6, row)
+
+
+def test_a_sample_is_one_curve_however_it_is_cut_into_pieces(f):
+    fitted(f)
+    # 200,001 rows go through in two pieces of numbers and many of text; every thousandth alone must be the same.
+    flags = ["--samples", 3, "--seed", 5]
+    _, fine = table(f.run("predict", "m.json", "--grid", "0,60,0.0003", *flags).stdout)
+    f.write("some.csv", "\n".join(repr(row[0]) for row in fine[::1000][::-1]))
+    _, coarse = table(f.run("predict", "m.json", "--at", "some.csv", *flags).stdout)
+    require(len(fine) == 200001 and len(coarse) == 201, (len(fine), len(coarse)))
+    for a, b in zip(fine[::1000][::-1], coarse):
+        require(all(abs(x - y) < 1e-6 for x, y in zip(a, b)), (a, b))  # what is left out depends on the neighbours asked for
+        require(a[4:] == b[4:], (a, b))
+    step = max(abs(a[4] - b[4]) for a, b in zip(fine, fine[1:]))
+    require(step < 1e-3, f"a jump of {step} in a smooth curve")
+    require(table(f.run("predict", "m.json", "--grid", "0,3,1", "--samples", 1, "--seed", 6).stdout)[1][0][4]
+            != fine[0][4], "another seed, another curve")
+
+
+def test_samples_scatter_as_the_deviations_say(f):
+    for flags in ((), ("--kernel", "0.8*matern32(lengthscale=3)")):
+        fitted(f, *flags)
+        _, rows = table(f.run("predict", "m.json", "--grid", "5,65,10", "--samples", 4000, "--seed", 1).stdout)
+        for row in rows:
+            draws = row[4:]
+            mean = sum(draws) / len(draws)
+            deviation = math.sqrt(sum((d - mean) ** 2 for d in draws) / len(draws))
+            require(abs(mean - row[1]) < 5 * row[2] / math.sqrt(len(draws)), (row[:4], mean))
+            require(abs(deviation / row[2] - 1) < 5 / math.sqrt(2 * len(draws)), (row[:4], deviation))
+
+
+def test_samples_of_other_kernels_have_a_limit_that_is_told(f):
+    fitted(f, "--kernel", "matern32")
+    f.run("predict", "m.json", "--grid", "0,59,0.5", "--samples", 2)
+    f.refused("predict", "m.json", "--grid", "0,59,0.01", "--samples", 2, says=["--samples", "5901 rows", "2000"])
+
+
+def test_a_million_rows_pass_through_little_memory(f):
+    fitted(f)
+    # A child starts with what its parent has touched: a small parent measures.
+    measure = ("import os, subprocess, sys; child = subprocess.Popen(sys.argv[1:]); _, status, usage = os.wait4(child.pid, 0); "
+               "print(usage.ru_maxrss / 1e3 if status == 0 else -1)")
+    done = subprocess.run([sys.executable, "-c", measure, f.binary, "predict", "m.json", "--grid", "0,60,0.00006", "-o", "p.csv"],
+                          cwd=f.path, capture_output=True, text=True)
+    megabytes, size = float(done.stdout), (f.path / "p.csv").stat().st_size
+    require(done.stderr == "" and size > 60e6, (done, size))
+    limit = 500 if "asan" in f.binary or "tsan" in f.binary else 40  # the text alone has 70; measured: 15
+    require(0 < megabytes < limit, f"{megabytes} MB")
+    with open(f.path / "p.csv") as file:
+        require(sum(1 for _ in file) == 1000002, "rows")
+
+
+def test_rows_far_outside_are_remarked_on(f):
+    fitted(f)
+    done = subprocess.run([f.binary, "predict", "m.json", "--grid", "-100,100,10"], cwd=f.path, capture_output=True, text=True)
+    require(done.returncode == 0, done)
+    require("14 of 21 rows lie more than 3 length-scales (9) outside the data, 0 to 59" in done.stderr, done.stderr)
+    require(1 < table(done.stdout)[1][0][2] < 1.1, "the prior, and the mean's uncertainty")
+    require(f.run("predict", "m.json", "--grid", "-100,100,10", "--quiet").stderr == "", "quiet")
+
+
+def test_an_uncertified_model_predicts_and_says_so(f):
+    f.series()
+    f.run("fit", "data.csv", "--bandwidth", 0, "--fix", "variance=1,lengthscale=3,noise=0.1", "-o", "m.json", code=1)
+    done = f.run("predict", "m.json", "--grid", "0,10,1", code=1)
+    require(len(done.stdout.splitlines()) == 12 and "no certificate" in done.stderr, done)
+
+
+def test_mistakes(f):
+    fitted(f)
+    f.refused("predict", says="MODEL")
+    f.refused("predict", "m.json", says="--at FILE and --grid")
+    f.write("at.csv", "1\n2\n")
+    f.refused("predict", "m.json", "--at", "at.csv", "--grid", "0,1,1", says="one of --at")
+    f.refused("predict", "m.json", "--grid", "0,1,1", "--x", "t", says="--x")
+    f.refused("predict", "-", "--at", "-", says="standard input")
+    for grid, says in (("0,1", "A,B,STEP"), ("0,1,0.1,2", "A,B,STEP"), ("0,1,0", "STEP"), ("0,1,-1", "STEP"), ("1,0,1", "before"),
+                       ("a,1,1", "not a number"), ("0,nan,1", "finite"), ("0,1e300,1e-9", "steps"), ("", "A,B,STEP")):
+        f.refused("predict", "m.json", f"--grid={grid}", says=["--grid", says])
+    for samples in (-1, 1.5, "x"):
+        f.refused("predict", "m.json", "--grid", "0,1,1", f"--samples={samples}", says="--samples")
+    f.refused("predict", "m.json", "--grid", "0,1,1", "--seed", -1, says="--seed")
+    f.refused("predict", "m.json", "--grid", "0,1,1", "--samples", 1e12, says=["--samples", "GB"])
+    f.refused("predict", "m.json", "--grid", "0,1e12,1", "--json", says=["--json", "GB"])
+    f.refused("predict", "data.csv", "--grid", "0,1,1", says=["data.csv", "not a bandgp model"])
+    f.refused("predict", "missing.json", "--grid", "0,1,1", says=["missing.json", "No such file"])
+    f.refused("predict", "m.json", "--at", "missing.csv", says=["missing.csv", "No such file"])
+    f.write("holes.csv", "t,u\n1,2\nNA,3\n")
+    f.refused("predict", "m.json", "--at", "holes.csv", says=["holes.csv", "row 2 has no time"])
+    f.write("bad.csv", "1\nx\n")
+    f.refused("predict", "m.json", "--at", "bad.csv", says="bad.csv:2")
+    f.refused("predict", "m.json", "--at", "at.csv", "-o", "no/such/p.csv", says="no/such/p.csv")
+    if os.geteuid() != 0:  # root reads everything
+        (f.path / "m.json").chmod(0)
+        f.refused("predict", "m.json", "--grid", "0,1,1", says=["m.json", "Permission denied"])
+        (f.path / "m.json").chmod(0o644)
+    text = (f.path / "m.json").read_text()
+    f.write("cut.json", text[:len(text) // 2])
+    f.refused("predict", "cut.json", "--grid", "0,1,1", says="cut.json")
+    require(f.files() == ["at.csv", "bad.csv", "cut.json", "data.csv", "holes.csv", "m.json"], f.files())
+
+
+# --- failures while writing --------------------------------------------------------------------------------------------
+
+MANY = ["predict", "m.json", "--grid", "0,60,0.00001", "--quiet"]  # six million rows: seconds
+
+
+def test_killed_while_writing_leaves_nothing(f):
+    fitted(f)
+    f.write("old.csv", "old")
+    for signal_number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        child = subprocess.Popen([f.binary, *MANY, "-o", "old.csv"], cwd=f.path)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:  # until it has written a good part
+            written = Path(f"/proc/{child.pid}/io").read_text() if child.poll() is None else ""
+            if "wchar" in written and int(written.split("wchar: ")[1].split()[0]) > 5e6:
+                break
+            time.sleep(0.01)
+        child.send_signal(signal_number)
+        require(child.wait(timeout=30) == -signal_number, "it was over before")
+        require((f.path / "old.csv").read_text() == "old", "the old file was touched")
+        left = [name for name in f.files() if name.endswith(".part")]
+        if left and signal_number == signal.SIGKILL:
+            for name in left:
+                (f.path / name).unlink()
+            raise Skip("this file system has no files without a name")
+        require(not left, left)
+
+
+def test_disk_full_leaves_nothing(f):
+    fitted(f)
+    f.write("old.csv", "old")
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    done = subprocess.run([f.binary, *MANY, "-o", "old.csv"], cwd=f.path, capture_output=True, text=True, preexec_fn=small_files)
+    require(done.returncode == 2 and "cannot write old.csv: File too large" in done.stderr, done)
+    require(f.files() == ["data.csv", "m.json", "old.csv"] and (f.path / "old.csv").read_text() == "old", f.files())
+    if os.geteuid() == 0:  # a real full disk
+        (f.path / "small").mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", f.path / "small"], capture_output=True).returncode == 0:
+            try:
+                f.refused(*MANY, "-o", "small/p.csv", says=["small/p.csv", "No space left"])
+                require(list((f.path / "small").iterdir()) == [], "left over")
+            finally:
+                subprocess.run(["umount", f.path / "small"], check=True)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([f.binary, *MANY], cwd=f.path, stdout=full, stderr=subprocess.PIPE, text=True)
+    require(done.returncode == 2 and "cannot write to standard output" in done.stderr, done)
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(f):
+    fitted(f)
+    for ignored in (False, True):
+        child = subprocess.Popen([f.binary, *MANY], cwd=f.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 restore_signals=not ignored)
+        require(child.stdout.readline() == b"time,mean,std_latent,std_observed\n", "header")
+        child.stdout.close()
+        require(child.stderr.read() == b"" and child.wait(timeout=30) == -signal.SIGPIPE, child.returncode)
+
+
+def test_a_pipe_and_a_link_are_written_to(f):
+    fitted(f)
+    f.write("real.csv", "old")
+    (f.path / "link.csv").symlink_to("real.csv")
+    f.run("predict", "m.json", "--grid", "0,1,1", "-o", "link.csv")
+    require((f.path / "link.csv").is_symlink() and (f.path / "real.csv").read_text().startswith("time,"), "link")
+    os.mkfifo(f.path / "pipe")
+    reader = subprocess.Popen(["cat", "pipe"], cwd=f.path, stdout=subprocess.PIPE, text=True)
+    f.run("predict", "m.json", "--grid", "0,1,1", "-o", "pipe")
+    require(reader.communicate(timeout=30)[0] == (f.path / "real.csv").read_text(), "pipe")
+
+
+def test_the_bundled_series(f):
+    f.run("fit", SUNSPOTS, "-o", "m.json")
+    _, rows = table(f.run("predict", "m.json", "--at", SUNSPOTS, "--quiet").stdout)
+    require(len(rows) == 2820, len(rows))
+    values = [float(line.split(",")[1]) for line in SUNSPOTS.read_text().splitlines()[1:]]
+    inside = sum(abs(y - row[1]) < 1.96 * row[3] for y, row in zip(values, rows)) / len(rows)
+    require(0.92 < inside < 0.99, inside)
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
