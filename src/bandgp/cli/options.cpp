@@ -12,8 +12,8 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
-#include "bandgp/io/csv.hpp"
 #include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/read_table.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -23,15 +23,24 @@ namespace {
 }  // namespace
 
 CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags) {
-  auto* file =
-      command.add_option("FILE", flags.file, "table of numbers, one observation a line; - is standard input");
-  command.add_option("--x", flags.x, "column of times, by name or number from 1 (default: the first)")
+  auto* file = command.add_option(
+      "FILE", flags.file, "table as text, NPY array or EDF recording, gzipped or not; - is standard input");
+  command
+      .add_option("--x", flags.x, "column of times, by name or number from 1 (default: where it is clear)")
       ->type_name("COL");
-  command.add_option("--y", flags.y, "column of values (default: the second)")->type_name("COL");
+  command.add_option("--y", flags.y, "column of values (default: where it is clear)")->type_name("COL");
   command.add_option("--yerr", flags.yerr, "column of known standard errors (default: none)")
       ->type_name("COL");
   command.add_option("--step", flags.step, "spacing of the values where there is no column of times")
       ->type_name("D");
+  command
+      .add_option(
+          "--time-format", flags.time_format,
+          "how times are written: '%d-%m-%Y %H:%M', number, epoch-s or epoch-ms (default: as they look)")
+      ->type_name("TEXT");
+  command.add_option("--time-unit", flags.time_unit, "for timestamps: s, min, h, d or y (default: readable)")
+      ->type_name("UNIT");
+  command.add_option("--channel", flags.channel, "of an EDF recording, by its label")->type_name("NAME");
   command.add_option("--thin", flags.thin, "drop points closer than this to the point before")
       ->type_name("D");
   command.add_flag("--skip-bad", flags.skip_bad, "drop malformed lines and count them");
@@ -103,16 +112,23 @@ Index thread_count(const CommonFlags& flags) {
 }
 
 Input read_input(const DataFlags& flags, Mean mean) {
-  CsvOptions csv{flags.x, flags.y, flags.yerr, 0, flags.skip_bad};
-  if (flags.step) csv.step = positive_number("--step", *flags.step);
+  ReadOptions reading{flags.x,        flags.y,           flags.yerr,      0,
+                      flags.skip_bad, flags.time_format, flags.time_unit, flags.channel};
+  if (flags.step) reading.step = positive_number("--step", *flags.step);
   SeriesOptions options{.center = mean != Mean::zero};
   if (flags.thin) options.thin = positive_number("--thin", *flags.thin);
-  const Table table = read_csv(flags.file, csv);
-  Input input{nullptr, flags.file == "-" ? "standard input" : flags.file, table.time_name, table.value_name,
-              table.bad_lines};
+  const Table table = read_table(flags.file, reading);
+  Input input{.series = nullptr,
+              .name = flags.file == "-" ? "standard input" : flags.file,
+              .time_name = table.time_name,
+              .value_name = table.value_name,
+              .bad_lines = table.bad_lines,
+              .time_column = table.time_column,
+              .value_column = table.value_column,
+              .error_column = table.error_column,
+              .unused = table.unused};
   try {
-    input.series =
-        std::make_shared<const Series>(make_series(table.time, table.value, table.variance, options));
+    input.series = std::make_shared<const Series>(make_series(table, options));
   } catch (const std::invalid_argument& error) {
     refuse(fmt::format("{}: {}", input.name, error.what()));
   }
