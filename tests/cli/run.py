@@ -606,11 +606,11 @@ def test_gpml_optima(f):
         close(result["noise"], noise, 1e-3)
 
 
-def main():
+def main(cases):
     binary = str(Path(sys.argv[1]).resolve())
     wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     passed = failed = 0
-    for name, case in list(globals().items()):
+    for name, case in list(cases.items()):
         if not name.startswith("test_") or wanted not in name:
             continue
         with tempfile.TemporaryDirectory(prefix="bandgp-cli-") as folder:
@@ -627,4 +627,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

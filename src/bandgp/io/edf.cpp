@@ -86,6 +86,7 @@ std::string open_error(int code) {
     case EDFLIB_FILE_IS_DISCONTINUOUS:
       return "is a discontinuous recording (EDF+D), which is not read; export its parts as EDF or as CSV "
              "with times";
+    case EDFLIB_FILE_READ_ERROR:
     case EDFLIB_FILE_CONTAINS_FORMAT_ERRORS:
       return "is cut off, or its EDF header is not as the standard says (EDFbrowser tells where)";
     case EDFLIB_NUMBER_OF_SIGNALS_INVALID:

@@ -60,10 +60,11 @@ TimePattern::TimePattern(std::string_view pattern) : text_(expand(pattern)) {
   };
   for (std::size_t i = 0; i < text_.size(); ++i) {
     const char c = text_[i];
-    if (c == ' ' || c == '\t') {
+    if (c == ' ') {
       if (tokens_.empty() || tokens_.back().letter != ' ') tokens_.push_back({' ', ' '});
       continue;
     }
+    if (c < ' ' || c > '~') refuse("only printable ASCII characters can be in it");
     if (c != '%') {
       tokens_.push_back({0, c});
       continue;
