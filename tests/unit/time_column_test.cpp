@@ -157,6 +157,12 @@ TEST(TimeColumn, date_and_time_of_day_in_two_columns_are_one_time) {
   EXPECT_EQ(both.time, (Values{0.5, 1}));
   EXPECT_EQ(both.time_name, "Date Time");
   EXPECT_EQ(both.unused, (std::vector<std::string>{"b"}));
+  std::istringstream short_years("31/12/03 0:30 5\n31/12/03 1:00 6\n");
+  EXPECT_EQ(read_csv(short_years, "data.txt", {.time_format = "%d/%m/%y %H:%M", .time_unit = "h"}).time,
+            (Values{0.5, 1}));
+  std::istringstream dates("Date;Time;a\n31/12/2003;0:30;5\n30/12/2003;1:00;6\n");
+  EXPECT_EQ(read_csv(dates, "data.csv", {.y = "a", .time_format = "%d/%m/%Y", .time_unit = "d"}).time,
+            (Values{1, 0}));
 }
 
 TEST(TimeColumn, times_to_predict_at_are_read_on_the_axis_of_the_series) {

@@ -103,7 +103,12 @@ std::optional<std::size_t> value_column(const Columns& columns) {
   return conventional ? std::optional(open.front()) : std::nullopt;
 }
 
-void set_clock(Columns& columns) {
+/// A pattern without hours says that the dates are all that is wanted.
+void set_clock(Columns& columns, const std::string& format) {
+  const bool dates_only = !format.empty() && format.find("%H") == format.npos &&
+                          format.find("%-H") == format.npos && format.find('I') == format.npos &&
+                          format.find("%T") == format.npos && format.find("%R") == format.npos;
+  if (dates_only) return;
   columns.has_clock = columns.x && *columns.x + 1 < columns.count && columns.is_clock_of[*columns.x + 1] &&
                       columns.y != *columns.x + 1 && columns.yerr != *columns.x + 1;
 }
@@ -147,7 +152,7 @@ void choose_columns(Columns& columns, const ReadOptions& options, const std::str
     refuse(file, fmt::format("which column holds the values? Name it by --y; columns: {}", columns.list()));
   if (columns.x == columns.y || columns.y == columns.yerr || (columns.x && columns.x == columns.yerr))
     refuse(file, "one column cannot serve as two of time, value and error (--x, --y, --yerr)");
-  set_clock(columns);
+  set_clock(columns, options.time_format);
 }
 
 void choose_time_column(Columns& columns, const ReadOptions& options, const std::string& file) {
@@ -155,7 +160,7 @@ void choose_time_column(Columns& columns, const ReadOptions& options, const std:
   if (!columns.x) columns.x = columns.count == 1 ? 0 : time_column(columns);
   if (!columns.x)
     refuse(file, fmt::format("which column holds the times? Name it by --x; columns: {}", columns.list()));
-  set_clock(columns);
+  set_clock(columns, options.time_format);
 }
 
 void describe(Table& table, const Columns& columns) {

@@ -23,6 +23,13 @@ using Cells = std::vector<std::string_view>;
 
 bool is_stamp(std::string_view cell) { return !number(cell) && read_timestamp(cell).has_value(); }
 
+/// A date without its time of day; with a pattern given, whatever is not a number may be one.
+bool is_date(std::string_view cell, bool patterned) {
+  if (number(cell)) return false;
+  const std::optional<Written> written = read_timestamp(cell);
+  return written ? written->between == 0 : patterned;
+}
+
 /// A header is a first line with text in it and numbers or dates in less than half of its cells; a line of
 /// numbers in which one cell is text is data, and malformed.
 std::vector<std::string> header_of(const Cells& cells) {
@@ -64,7 +71,7 @@ double cell_number(const Cells& cells, std::size_t column, const Columns& column
 /// The lines of a table, cut into cells; the first has told how many and which columns there are.
 class TextRows {
  public:
-  explicit TextRows(ByteSource& source) : lines_(source), file_(source.name()) {
+  TextRows(ByteSource& source, const ReadOptions& options) : lines_(source), file_(source.name()) {
     if (!lines_.next(line_)) throw std::invalid_argument(file_ + ": no data rows");
     delimiter_ = guess_delimiter(line_);
     try {
@@ -81,7 +88,8 @@ class TextRows {
       split(line_, delimiter_, cells_);
       for (std::size_t i = 0; i < std::min(columns.count, cells_.size()); ++i) {
         columns.is_stamp[i] = is_stamp(cells_[i]);
-        columns.is_clock_of[i] = i > 0 && columns.is_stamp[i - 1] && is_clock(cells_[i]);
+        columns.is_clock_of[i] =
+            i > 0 && is_clock(cells_[i]) && is_date(cells_[i - 1], !options.time_format.empty());
       }
     } catch (const Malformed&) {  // will be met again
     }
@@ -172,7 +180,7 @@ Table read_csv(ByteSource& source, const ReadOptions& options) {
   require_valid(options);
   Table table;
   TimeColumn times(options.time_format, options.time_unit);
-  TextRows rows(source);
+  TextRows rows(source, options);
   Columns& columns = rows.columns;
   choose_columns(columns, options, source.name());
   describe(table, columns);
@@ -205,7 +213,7 @@ Table read_csv(const std::string& path, const ReadOptions& options) {
 std::vector<double> read_csv_times(ByteSource& source, const ReadOptions& options, const TimeAxis& axis,
                                    Index& bad_lines) {
   std::vector<double> times;
-  TextRows rows(source);
+  TextRows rows(source, options);
   choose_time_column(rows.columns, options, source.name());
   const std::string label = rows.columns.label(*rows.columns.x);
   const bool patterned =
