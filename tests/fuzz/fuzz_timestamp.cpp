@@ -39,9 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto written = read_timestamp(text))
     for (const DateOrder order : {DateOrder::day_first, DateOrder::month_first})
       if (const auto moment = to_moment(*written, order)) {
+        // On the axis of a file that is written so, the text is the same time.
         const TimePattern pattern(pattern_of(*written, order));
-        require(pattern.parse(text) == moment || written->fields.zone != 0 || text.find("  ") != text.npos ||
-                text.find('\t') != text.npos || written->half != 0 || !written->clock_colons);
+        const TimeAxis axis{"d", pattern.text(), 0, 0, 0};
+        require(parse_time(axis, text) == time_of(axis, *moment));
         round_trip(pattern.text(), *moment, written->fields.zone);
       }
   const TimeAxis days{"d", "%Y-%m-%d", 1009843200, 0, 0};

@@ -2,6 +2,7 @@
 // Column choice, gzip, NPY and EDF.  EDF files are written here byte by byte, after the standard.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <bit>
@@ -42,7 +43,8 @@ class Formats : public testing::Test {
     }
     return "no error";
   }
-  std::string path_ = testing::TempDir() + "bandgp_formats_test.dat";  // the ending says nothing
+  std::string path_ =
+      fmt::format("{}bandgp_formats_test.{}", testing::TempDir(), getpid());  // the ending says nothing
 };
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

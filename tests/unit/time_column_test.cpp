@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a whole column decides: which number is the day, whether digits are a date, which unit is readable.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -167,7 +168,7 @@ TEST(TimeColumn, date_and_time_of_day_in_two_columns_are_one_time) {
 
 TEST(TimeColumn, times_to_predict_at_are_read_on_the_axis_of_the_series) {
   const TimeAxis days{"d", "%d-%m-%Y", 1041379200, 0, 0};  // 2003-01-01
-  const std::string path = testing::TempDir() + "bandgp_times_test.csv";
+  const std::string path = testing::TempDir() + "bandgp_times_test." + std::to_string(getpid());
   const auto times = [&](const std::string& text, const ReadOptions& options = {},
                          const TimeAxis& axis = {}) {
     std::ofstream(path) << text;

@@ -97,7 +97,8 @@ TEST(Timestamp, what_is_no_date_is_none) {
                                  "9999-12-31T24:00",
                                  "0001-01-01T00:00+01:00",
                                  "2002-01-01 01:00:00.",
-                                 "a-b-2002"})
+                                 "a-b-2002",
+                                 "2002-01-01 01:00 "})
     EXPECT_EQ(read(text), kNone) << text;
   EXPECT_NE(read("2000-02-29"), kNone);
 }

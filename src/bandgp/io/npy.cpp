@@ -78,9 +78,9 @@ std::string_view field(std::string_view header, std::string_view key, const std:
     const std::string name = quotes + std::string(key) + quotes;
     std::size_t at = header.find(name);
     if (at == header.npos) continue;
-    at = header.find_first_not_of(" ", at + name.size());
+    at = header.find_first_not_of(' ', at + name.size());
     if (at == header.npos || header[at] != ':') break;
-    at = header.find_first_not_of(" ", at + 1);
+    at = header.find_first_not_of(' ', at + 1);
     if (at != header.npos) return header.substr(at);
   }
   refuse(file, fmt::format("has a damaged NumPy header: no {}", key));

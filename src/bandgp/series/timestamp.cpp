@@ -32,7 +32,8 @@ bool read_clock(TextScan& in, Written& out) {
   }
   TextScan ahead = in;
   ahead.blanks();
-  if ((out.half = ahead.half_day()) != 0) {
+  out.half = ahead.half_day();
+  if (out.half != 0) {
     in = ahead;
     if (f.hour < 1 || f.hour > 12) return false;
     f.hour = f.hour % 12 + (out.half == 'p' ? 12 : 0);
@@ -43,7 +44,7 @@ bool read_clock(TextScan& in, Written& out) {
 bool read_zone(TextScan& in, Written& out) {
   const bool apart = in.blanks() > 0;
   const std::string_view zone = in.rest();
-  if (zone.empty()) return true;
+  if (zone.empty()) return !apart;
   if (!in.zone(out.fields.zone) || !in.rest().empty()) return false;
   out.zone_apart = apart;
   const char first = zone.front();
