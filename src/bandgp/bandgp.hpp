@@ -5,8 +5,9 @@
 #include "bandgp/fit/fit.hpp"        // training, one evaluation, certificates
 #include "bandgp/gp/posterior.hpp"   // prediction, samples, leave-one-out
 #include "bandgp/gp/simulate.hpp"    // draws from a model, in linear time
-#include "bandgp/io/csv.hpp"         // tables in
+#include "bandgp/io/csv.hpp"         // tables as text
 #include "bandgp/io/model_file.hpp"  // models out and in
+#include "bandgp/io/read_table.hpp"  // tables in, whatever their format
 #include "bandgp/kernel/kernel.hpp"  // covariance functions: sums of terms
 #include "bandgp/series/series.hpp"  // times, values, errors: sorted, merged, scaled
 #include "bandgp/version.hpp"

@@ -190,7 +190,7 @@ def test_mistakes(f):
     f.refused("predict", "missing.json", "--grid", "0,1,1", says=["missing.json", "No such file"])
     f.refused("predict", "m.json", "--at", "missing.csv", says=["missing.csv", "No such file"])
     f.write("holes.csv", "t,u\n1,2\nNA,3\n")
-    f.refused("predict", "m.json", "--at", "holes.csv", says=["holes.csv", "row 2 has no time"])
+    f.refused("predict", "m.json", "--at", "holes.csv", says=["holes.csv", "holes.csv:3: has no time"])
     f.write("bad.csv", "1\nx\n")
     f.refused("predict", "m.json", "--at", "bad.csv", says="bad.csv:2")
     f.refused("predict", "m.json", "--at", "at.csv", "-o", "no/such/p.csv", says="no/such/p.csv")

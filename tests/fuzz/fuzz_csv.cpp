@@ -27,6 +27,10 @@ void check(const bandgp::Table& table) {
       require(report.rows == report.used + report.dropped + report.thinned);
       require(report.used == series.observations() && report.used == series.size() + report.merged);
       for (std::size_t i = 1; i < series.time.size(); ++i) require(series.time[i] > series.time[i - 1]);
+      // The text of a time of the file is that time.
+      require_valid(table.axis);
+      for (const double time : {report.first_time, report.last_time})
+        require(parse_time(table.axis, to_text(table.axis, time)) == time);
     } catch (const std::invalid_argument&) {  // nothing finite, or numbers too far apart
     }
   }
@@ -41,6 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] & 2) options.yerr = "3";
   if (data[0] & 4) options.y = "y";
   if (data[0] & 8) options.step = 0.5;
+  if (data[0] & 16) options.time_format = "%d-%m-%Y %H:%M";
+  if (data[0] & 32) options.time_format = "epoch-ms";
+  if (data[0] & 64) options.time_unit = "h";
   std::istringstream in(std::string(reinterpret_cast<const char*>(data + 1), size - 1));
   try {
     check(bandgp::read_csv(in, "f.csv", options));

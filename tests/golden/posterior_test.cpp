@@ -332,7 +332,7 @@ TEST(PublishedPosterior, gpml_demo_regression_matern32_predictions) {
   };
   const Table training = read_csv((folder / "gpml_demoRegression_xy.csv").string());
   const std::vector<double> times =
-      read_csv((folder / "gpml_demoRegression_pred_matern32.csv").string()).time;
+      read_csv((folder / "gpml_demoRegression_pred_matern32.csv").string(), {.x = "z", .y = "f_mean"}).time;
   const std::vector<double> mean = column("f_mean"), variance = column("f_var"), observed = column("y_var");
   Case c;
   c.time = training.time;

@@ -84,8 +84,8 @@ TEST(Csv, takes_columns_by_name_or_number) {
   EXPECT_EQ(by_name.value, (Values{1, 2}));
   EXPECT_EQ(by_name.variance, (Values{0.25, 0.0625}));
   EXPECT_EQ(by_name.time_name, "b");
-  EXPECT_EQ(read(text, {.y = "4"}).value, (Values{0.5, 0.25}));
-  EXPECT_EQ(read(text, {.y = "2"}).value, (Values{100, 200}));  // a name goes before a number
+  EXPECT_EQ(read(text, {.x = "a", .y = "4"}).value, (Values{0.5, 0.25}));
+  EXPECT_EQ(read(text, {.x = "a", .y = "2"}).value, (Values{100, 200}));  // a name goes before a number
   EXPECT_EQ(read("1,10,100\n2,20,200\n", {.x = "3", .y = "1"}).time, (Values{100, 200}));
 }
 
@@ -123,9 +123,16 @@ TEST(Csv, numbers_are_rounded_correctly) {
 }
 
 TEST(Csv, what_is_not_a_number_is_told_with_its_place) {
-  EXPECT_EQ(error_of("t;y\n1;2\n2;12,5\n"), "data.csv:3: \"12,5\" is not a number (column y)");
+  EXPECT_EQ(
+      error_of("t;y\n1;2\n2;12,5\n"),
+      "data.csv:3: \"12,5\" is not a number (column y); decimal commas are not read: write 12.5, for example "
+      "by  tr , . < FILE");
   EXPECT_EQ(error_of("# c\n1,2\n\nx,3\n"), "data.csv:4: \"x\" is not a number (column 1)");
-  EXPECT_EQ(error_of("t,y\n2002-12-31,5\n"), "data.csv:2: \"2002-12-31\" is not a number (column t)");
+  EXPECT_EQ(error_of("t,y\n1,5\noops,5\n"), "data.csv:3: \"oops\" is not a number (column t)");
+  EXPECT_EQ(error_of("t,y\noops,5\n"), "data.csv:2: \"oops\" is neither a number nor a date (column t)");
+  EXPECT_EQ(
+      error_of("t;y\n1;\"1,234.5\"\n"),
+      "data.csv:2: \"1,234.5\" is not a number (column y); thousands separators are not read: write 1234.5");
   for (const std::string text :
        {"1.2.3", "1e", "0x10", "--1", "+-1", "++1", "+", ".", "1 2", "nan(1)", "infx", "1d3"})
     EXPECT_EQ(error_of("t,y\n1," + text + "\n"), "data.csv:2: \"" + text + "\" is not a number (column y)");
@@ -152,7 +159,7 @@ TEST(Csv, a_negative_error_is_malformed) {
 
 TEST(Csv, a_line_with_another_number_of_cells_is_malformed) {
   EXPECT_EQ(error_of("t,y\n1,2\n1,2,3\n"), "data.csv:3: has 3 cells, the first line has 2");
-  EXPECT_EQ(error_of("1,2\n\n1\n"), "data.csv:3: has 1 cells, the first line has 2");
+  EXPECT_EQ(error_of("1,2\n\n1\n"), "data.csv:3: has 1 cell, the first line has 2");
   EXPECT_EQ(error_of("1,2\n1,2,\n"), "data.csv:2: has 3 cells, the first line has 2");
   EXPECT_EQ(read("1,2,\n3,4,\n").time, (Values{1, 3}));  // the same on every line: an empty column
 }

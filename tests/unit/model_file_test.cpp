@@ -104,6 +104,7 @@ void expect_same(const FitResult& a, const FitResult& b) {
                         {t.units.time_origin, t.units.time_unit, t.units.value_origin, t.units.value_unit}));
   EXPECT_TRUE(same_bits(s.time, t.time) && same_bits(s.value, t.value) && same_bits(s.variance, t.variance));
   EXPECT_TRUE(s.group == t.group && s.row == t.row);
+  EXPECT_EQ(s.axis, t.axis);
   EXPECT_EQ(s.report.rows, t.report.rows);
   EXPECT_EQ(s.report.dropped, t.report.dropped);
   EXPECT_EQ(s.report.merged, t.report.merged);
@@ -304,6 +305,45 @@ TEST(ModelFile, the_checksum_alone_is_not_trusted) {
     EXPECT_NE(error.find(says), error.npos) << pointer << " = " << value << ": " << error;
     EXPECT_EQ(error.find('\n'), error.npos) << error;
   }
+}
+
+TEST(ModelFile, the_time_axis_survives_and_its_absence_means_plain_numbers) {
+  Table table;
+  for (int i = 0; i < 30; ++i) {
+    table.time.push_back(0.25 * i);
+    table.value.push_back(std::sin(0.7 * i));
+  }
+  table.axis = {"d", "%d-%m-%Y %H:%M:%S%:z", 1041292800, 120, 3};
+  const FitResult fitted = fit(table, {});
+  const FitResult back = from_model_text(to_model_text(fitted), "m.json");
+  expect_same(fitted, back);
+  EXPECT_EQ(to_text(back.series->axis, 0.25), "31-12-2002 08:00:00.000+02:00");
+
+  Json json = Json::parse(to_model_text(fitted));
+  json.erase("checksum");
+  json.erase("time_axis");
+  EXPECT_EQ(from_model_text(with_checksum(json.dump(1)), "old.json").series->axis, TimeAxis{});
+}
+
+TEST(ModelFile, a_time_axis_that_does_not_fit_together_is_refused) {
+  const auto refused = [](const std::string& pointer, const Json& value) {
+    EXPECT_NE(error_of(with(pointer, value)).find("time_axis"), std::string::npos) << pointer << value;
+  };
+  refused("/time_axis", nullptr);
+  refused("/time_axis", 5);
+  refused("/time_axis/unit", "week");
+  refused("/time_axis/unit", 1);
+  refused("/time_axis/format", "%Q");
+  refused("/time_axis/format", "%Y-%m-%d");  // no unit
+  refused("/time_axis/format", "%Y\x01");
+  refused("/time_axis/origin", 1);
+  refused("/time_axis/origin", 1.5);
+  refused("/time_axis/zone", 60);
+  refused("/time_axis/digits", 3);
+  // The series of small_fit is at 1.7e9: no such day after 1970.
+  refused("/time_axis",
+          Json{{"unit", "d"}, {"format", "%Y-%m-%d"}, {"origin", 0}, {"zone", 0}, {"digits", 0}});
+  EXPECT_EQ(error_of(with("/time_axis/unit", "s")), "no error");
 }
 
 TEST(ModelFile, is_saved_whole_or_not_at_all) {

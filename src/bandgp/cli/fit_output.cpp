@@ -123,6 +123,8 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
   std::string text = fmt::format("{}, {} mean", to_text(options.kernel), mean_name(fit.model.mean));
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += fmt::format("\n{:<14} {:.6g}", names[i], values[i]);
+    if (names[i].starts_with("lengthscale") && !fit.series->axis.unit.empty())
+      text += " " + fit.series->axis.unit;
     if (options.fix.contains(names[i])) {
       text += " (fixed)";
     } else if (i < fit.standard_errors.size() && std::isfinite(fit.standard_errors[i])) {

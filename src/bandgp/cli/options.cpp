@@ -12,8 +12,8 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
-#include "bandgp/io/csv.hpp"
 #include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/read_table.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -23,15 +23,19 @@ namespace {
 }  // namespace
 
 CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags) {
-  auto* file =
-      command.add_option("FILE", flags.file, "table of numbers, one observation a line; - is standard input");
+  auto* file = command.add_option(
+      "FILE", flags.file, "table as text, NPY array or EDF recording, gzipped or not; - is standard input");
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     command.add_option(name, value, help)->type_name(type)->group("Data");
   };
-  add("--x", flags.x, "column of times, by name or number from 1 (default: the first)", "COL");
-  add("--y", flags.y, "column of values (default: the second)", "COL");
+  add("--x", flags.x, "column of times, by name or number from 1 (default: where it is clear)", "COL");
+  add("--y", flags.y, "column of values (default: where it is clear)", "COL");
   add("--yerr", flags.yerr, "column of known standard errors (default: none)", "COL");
   add("--step", flags.step, "spacing of the values where there is no column of times", "D");
+  add("--time-format", flags.time_format,
+      "how times are written: '%d-%m-%Y %H:%M', number, epoch-s or epoch-ms (default: as they look)", "TEXT");
+  add("--time-unit", flags.time_unit, "for timestamps: s, min, h, d or y (default: readable)", "UNIT");
+  add("--channel", flags.channel, "of an EDF recording, by its label", "NAME");
   add("--thin", flags.thin, "drop points closer than this to the point before", "D");
   command.add_flag("--skip-bad", flags.skip_bad, "drop malformed lines and count them")->group("Data");
   return file->type_name(" ");
@@ -123,16 +127,23 @@ Index thread_count(const CommonFlags& flags) {
 }
 
 Input read_input(const DataFlags& flags, Mean mean) {
-  CsvOptions csv{flags.x, flags.y, flags.yerr, 0, flags.skip_bad};
-  if (flags.step) csv.step = positive_number("--step", *flags.step);
+  ReadOptions reading{flags.x,        flags.y,           flags.yerr,      0,
+                      flags.skip_bad, flags.time_format, flags.time_unit, flags.channel};
+  if (flags.step) reading.step = positive_number("--step", *flags.step);
   SeriesOptions options{.center = mean != Mean::zero};
   if (flags.thin) options.thin = positive_number("--thin", *flags.thin);
-  const Table table = read_csv(flags.file, csv);
-  Input input{nullptr, flags.file == "-" ? "standard input" : flags.file, table.time_name, table.value_name,
-              table.bad_lines};
+  const Table table = read_table(flags.file, reading);
+  Input input{.series = nullptr,
+              .name = flags.file == "-" ? "standard input" : flags.file,
+              .time_name = table.time_name,
+              .value_name = table.value_name,
+              .bad_lines = table.bad_lines,
+              .time_column = table.time_column,
+              .value_column = table.value_column,
+              .error_column = table.error_column,
+              .unused = table.unused};
   try {
-    input.series =
-        std::make_shared<const Series>(make_series(table.time, table.value, table.variance, options));
+    input.series = std::make_shared<const Series>(make_series(table, options));
   } catch (const std::invalid_argument& error) {
     refuse(fmt::format("{}: {}", input.name, error.what()));
   }

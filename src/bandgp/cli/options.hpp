@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bandgp/cli/numbers.hpp"
 #include "bandgp/gp/band_representation.hpp"
@@ -17,7 +18,7 @@ class Option;
 namespace bandgp::cli {
 
 struct DataFlags {
-  std::string file, x, y, yerr;
+  std::string file, x, y, yerr, time_format, time_unit, channel;
   Text step, thin;
   bool skip_bad = false;
 };
@@ -53,6 +54,8 @@ struct Input {
   std::shared_ptr<const Series> series;
   std::string name, time_name, value_name;
   Index bad_lines = 0;
+  std::string time_column, value_column, error_column;  // as in Table
+  std::vector<std::string> unused;
 };
 Input read_input(const DataFlags& flags, Mean mean);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bandgp/cli/style.hpp"
@@ -22,6 +23,42 @@ std::string bound_text(UpperBound bound) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
   const double rounded = unit > 0 ? std::ceil(value / unit * (1 - 1e-12)) * unit : value;
   return fmt::format("{:.2g}", rounded);
+}
+
+/// When time 0 is, in ISO 8601.
+std::string origin_text(const TimeAxis& axis) {
+  return to_text({.unit = "d", .format = "%Y-%m-%dT%H:%M:%SZ", .origin = axis.origin}, 0);
+}
+
+/// ` d`, or nothing where the unit is not known.
+std::string unit_text(const TimeAxis& axis) { return axis.unit.empty() ? "" : " " + axis.unit; }
+
+std::string_view unit_name(std::string_view unit) {
+  if (unit == "s") return "seconds";
+  if (unit == "min") return "minutes";
+  if (unit == "h") return "hours";
+  return unit == "d" ? "days" : "years of 365.25 days";
+}
+
+/// `a, b, c and 5 more`
+std::string short_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
+}
+
+std::string columns_text(const Input& input) {
+  if (input.value_column.empty()) return "";
+  const bool named = !input.value_name.empty();
+  const auto shown = [&](const std::string& column) { return named ? column : "column " + column; };
+  const std::string time = !input.time_column.empty() ? shown(input.time_column)
+                           : !input.time_name.empty() ? input.time_name
+                                                      : "row";
+  std::string text = fmt::format("\n{} against {}", shown(input.value_column), time);
+  if (!input.error_column.empty()) text += fmt::format(", errors {}", shown(input.error_column));
+  if (!input.unused.empty()) text += fmt::format("; not used: {}", short_list(input.unused));
+  return text;
 }
 
 }  // namespace
@@ -58,23 +95,35 @@ Json certificate_json(const Certificate& certificate) {
 Json series_json(const Input& input) {
   const SeriesReport& report = input.series->report;
   const Gaps gaps = find_gaps(*input.series);
-  return {{"rows", report.rows},
-          {"used", report.used},
-          {"dropped", report.dropped},
-          {"merged", report.merged},
-          {"thinned", report.thinned},
-          {"bad_lines", input.bad_lines},
-          {"sorted", report.was_sorted},
-          {"min_gap", report.min_gap},
-          {"mean_gap", report.mean_gap},
-          {"max_gap", report.max_gap},
-          {"span", report.span},
-          {"first_time", report.first_time},
-          {"last_time", report.last_time},
-          {"time_name", input.time_name},
-          {"value_name", input.value_name},
-          {"gaps", gaps.count},
-          {"gap_limit", gaps.limit}};
+  const TimeAxis& axis = input.series->axis;
+  Json json = {{"rows", report.rows},
+               {"used", report.used},
+               {"dropped", report.dropped},
+               {"merged", report.merged},
+               {"thinned", report.thinned},
+               {"bad_lines", input.bad_lines},
+               {"sorted", report.was_sorted},
+               {"min_gap", report.min_gap},
+               {"mean_gap", report.mean_gap},
+               {"max_gap", report.max_gap},
+               {"span", report.span},
+               {"first_time", report.first_time},
+               {"last_time", report.last_time},
+               {"time_name", input.time_name},
+               {"value_name", input.value_name},
+               {"gaps", gaps.count},
+               {"gap_limit", gaps.limit}};
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  json["time_column"] = text_or_null(input.time_column);
+  json["value_column"] = text_or_null(input.value_column);
+  json["error_column"] = text_or_null(input.error_column);
+  json["unused_columns"] = input.unused;
+  json["time_unit"] = text_or_null(axis.unit);
+  json["time_format"] = axis.is_plain() ? Json("number") : Json(axis.format);
+  json["time_origin"] = axis.is_calendar() ? Json(origin_text(axis)) : Json();
+  json["first"] = to_text(axis, report.first_time);
+  json["last"] = to_text(axis, report.last_time);
+  return json;
 }
 
 void add_size(Json& result, const Series& series) {
@@ -93,15 +142,19 @@ std::string input_text(const Input& input) {
                         counted(input.series->size(), "distinct time"));
   }
   if (!report.was_sorted) text += "; were not in time order, now sorted";
-  if (!input.value_name.empty()) {
-    text +=
-        fmt::format("\n{} against {}", input.value_name, input.time_name.empty() ? "row" : input.time_name);
-  }
-  text += fmt::format("\ntimes {:.10g} to {:.10g}", report.first_time, report.last_time);
+  text += columns_text(input);
+  const TimeAxis& axis = input.series->axis;
+  const std::string unit = unit_text(axis);
+  const auto shown = [&](double time) {
+    return axis.is_plain() ? fmt::format("{:.10g}", time) : to_text(axis, time);
+  };
+  text += fmt::format("\ntimes {} to {}", shown(report.first_time), shown(report.last_time));
   if (input.series->size() > 1) {
-    text += fmt::format(", span {:.6g}, spacing {:.6g} on average ({:.6g} to {:.6g})", report.span,
-                        report.mean_gap, report.min_gap, report.max_gap);
+    text += fmt::format(", span {:.6g}{}, spacing {:.6g}{} on average ({:.6g} to {:.6g})", report.span, unit,
+                        report.mean_gap, unit, report.min_gap, report.max_gap);
   }
+  if (axis.is_calendar()) text += fmt::format("\nunit of time {} ({})", axis.unit, unit_name(axis.unit));
+  if (axis.is_epoch()) text += fmt::format("\nread as {}, unit of time {}", axis.format, axis.unit);
   const Gaps gaps = find_gaps(*input.series);
   if (gaps.usual == 0) return text;
   text += gaps.regular ? "\nregular" : "\nirregular";

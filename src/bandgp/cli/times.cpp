@@ -9,7 +9,7 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
-#include "bandgp/io/csv.hpp"
+#include "bandgp/io/read_table.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -18,26 +18,32 @@ namespace {
 
 }  // namespace
 
-std::string time_text(const Series& /*series*/, double time) { return fmt::format("{}", time); }
+std::string time_text(const Series& series, double time) { return to_text(series.axis, time); }
 
-double parse_time(const Series& /*series*/, const std::string& flag, const std::string& text) {
-  return finite_number(flag, text);
+double parse_time(const Series& series, const std::string& flag, const std::string& text) {
+  if (series.axis.is_plain()) return finite_number(flag, text);
+  try {
+    return bandgp::parse_time(series.axis, text);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("{}: {}", flag, error.what()));
+  }
 }
 
-std::vector<double> read_times(const Series& /*series*/, const std::string& file, const std::string& x) {
-  // For the reader of tables a lone column is one of values, at times that a step would give.
-  const Table table = read_csv(file, {.y = x.empty() ? "1" : x, .step = 1});
-  for (std::size_t i = 0; i < table.value.size(); ++i) {
-    if (std::isnan(table.value[i]))
-      refuse(fmt::format("{}: row {} has no time", file == "-" ? "standard input" : file, i + 1));
-  }
-  return table.value;
+std::vector<double> read_times(const Series& series, const std::string& file, const std::string& x) {
+  return bandgp::read_times(file, {.x = x}, series.axis).time;
 }
 
 Times Times::grid(const Series& series, const std::string& flag, const std::string& text) {
   const std::size_t first = text.find(','), last = text.rfind(',');
   if (first == text.npos || first == last || text.find(',', first + 1) != last)
     refuse(fmt::format("{} is A,B,STEP, not {}", flag, quote(text)));
+  if (!series.axis.is_plain()) {  // moments a step apart are exact on a calendar, sums of doubles are not
+    try {
+      return Times(parse_grid(series.axis, text));
+    } catch (const std::invalid_argument& error) {
+      refuse(fmt::format("{}: {}", flag, error.what()));
+    }
+  }
   const double from = parse_time(series, flag, text.substr(0, first));
   const double to = parse_time(series, flag, text.substr(first + 1, last - first - 1));
   const double step = positive_number(flag + " STEP", text.substr(last + 1));

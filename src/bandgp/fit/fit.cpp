@@ -302,8 +302,7 @@ std::string_view status_name(FitStatus status) {
 
 FitResult fit(const Table& table, const FitOptions& options) {
   const SeriesOptions centred{.center = options.mean != Mean::zero};
-  return fit(std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)),
-             options);
+  return fit(std::make_shared<const Series>(make_series(table, centred)), options);
 }
 
 FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& given) {

@@ -34,6 +34,7 @@ class Fields {
     if (found == object_.end()) refuse(name(key) + " is missing");
     return *found;
   }
+  bool has(const std::string& key) const { return object_.contains(key); }
   Fields object(const std::string& key) const { return {at(key), name(key)}; }
   bool flag(const std::string& key) const {
     if (!at(key).is_boolean()) refuse(name(key) + " is not true or false");
@@ -48,6 +49,15 @@ class Fields {
     if (!value.is_number_integer()) refuse(name(key) + " is not a whole number");
     const auto number = value.get<Index>();
     if (number < 0 || number > most) refuse(fmt::format("{} is not within 0 to {}", name(key), most));
+    return number;
+  }
+  /// Of either sign.
+  Index integer(const std::string& key, Index most = kLargest) const {
+    const nlohmann::json& value = at(key);
+    if (!value.is_number_integer()) refuse(name(key) + " is not a whole number");
+    const auto number = value.get<Index>();
+    if (number < -most || number > most)
+      refuse(fmt::format("{} is not within {} to {}", name(key), -most, most));
     return number;
   }
   double finite(const std::string& key) const { return number(at(key), name(key)); }

@@ -54,6 +54,14 @@ Json to_json(const Units& units) {
           {"value_unit", units.value_unit}};
 }
 
+Json to_json(const TimeAxis& axis) {
+  return {{"unit", axis.unit},
+          {"format", axis.format},
+          {"origin", axis.origin},
+          {"zone", axis.zone},
+          {"digits", axis.digits}};
+}
+
 Json to_json(const SeriesReport& report) {
   return {{"rows", report.rows},
           {"used", report.used},
@@ -159,6 +167,7 @@ std::string to_model_text(const FitResult& fit) {
                       {"seconds", fit.seconds},
                       {"cut", to_json(fit.cut)},
                       {"units", to_json(fit.series->units)},
+                      {"time_axis", to_json(fit.series->axis)},
                       {"series", to_json(fit.series->report)},
                       {"dual", dual ? to_json(*dual) : Json()},
                       {"blocks", dual ? Json() : blocks_of(*fit.series)}};

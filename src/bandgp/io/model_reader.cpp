@@ -57,6 +57,24 @@ Units read_units(const Fields& fields) {
           power_of_two(fields, "value_unit")};
 }
 
+/// What the times mean; they must be within the calendar where there is one.
+TimeAxis read_axis(const Fields& fields, const SeriesReport& report) {
+  TimeAxis axis;
+  axis.unit = fields.text("unit");
+  axis.format = fields.text("format");
+  axis.origin = fields.integer("origin");
+  axis.zone = static_cast<int>(fields.integer("zone", 24 * 60));
+  axis.digits = static_cast<int>(fields.index("digits", 9));
+  try {
+    require_valid(axis);
+    if (axis.is_calendar())
+      for (const double time : {report.first_time, report.last_time}) to_text(axis, time);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("time_axis: {}", error.what()));
+  }
+  return axis;
+}
+
 SeriesReport read_report(const Fields& fields) {
   SeriesReport report;
   report.rows = fields.index("rows");
@@ -184,6 +202,8 @@ Series read_series(const Fields& file) {
   Series series;
   series.units = read_units(file.object("units"));
   series.report = read_report(file.object("series"));
+  if (file.has("time_axis"))  // files of before it are of plain numbers
+    series.axis = read_axis(file.object("time_axis"), series.report);
   if (file.at("blocks").is_null()) {
     require(!file.at("dual").is_null(), "has neither data nor a dual form");
     return series;

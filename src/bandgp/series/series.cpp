@@ -173,10 +173,17 @@ Series make_series(std::span<const double> time, std::span<const double> value,
   return series;
 }
 
+Series make_series(const Table& table, const SeriesOptions& options) {
+  Series series = make_series(table.time, table.value, table.variance, options);
+  series.axis = table.axis;
+  return series;
+}
+
 Series subseries(const Series& series, std::span<const IndexRange> ranges) {
   require_ranges(ranges, series.size());
   Series part;
   part.units = series.units;
+  part.axis = series.axis;
   for (const IndexRange& range : ranges)
     for (Index i = range.begin; i < range.end; ++i) {
       const Index first = series.has_ties() ? series.group[at(i)] : i;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bandgp/base/index.hpp"
+#include "bandgp/series/table.hpp"
 
 namespace bandgp {
 
@@ -47,6 +48,7 @@ struct Series {
   std::vector<Index> group;  // (n+1,) observations of time i are group[i] … group[i+1]−1; empty: one each
   std::vector<Index> row;    // (m,) which given row each observation came from
   SeriesReport report;
+  TimeAxis axis;  // how times are written; the user's numbers are units since its origin
 
   Index size() const { return static_cast<Index>(time.size()); }           // distinct times n
   Index observations() const { return static_cast<Index>(value.size()); }  // m
@@ -60,6 +62,9 @@ struct Series {
 /// variance is negative, thin is negative or not finite, no finite row is left.
 Series make_series(std::span<const double> time, std::span<const double> value,
                    std::span<const double> variance = {}, const SeriesOptions& options = {});
+
+/// The same for a table as it was read, with its time axis.
+Series make_series(const Table& table, const SeriesOptions& options = {});
 
 /// Observations with times i ∈ [begin, end) for each of the given index ranges (over distinct times), same
 /// units.
