@@ -5,6 +5,7 @@
 #include <new>
 
 #include "bandgp/cli/commands.hpp"
+#include "bandgp/cli/report_output.hpp"
 #include "bandgp/version.hpp"
 
 namespace {
@@ -27,7 +28,9 @@ int run_program(int argc, char** argv) {
       "2 a mistake in the request or in its input.\n"
       "Example: bandgp fit data/sunspots.csv -o model.json");
   bandgp::cli::Run run;
-  bandgp::cli::add_fit(program, run);
+  const std::string command = bandgp::cli::shell_text({argv, static_cast<std::size_t>(argc)});
+  bandgp::cli::add_fit(program, run, command);
+  bandgp::cli::add_report(program, run, command);
   bandgp::cli::add_nll(program, run);
   bandgp::cli::add_bandwidth(program, run);
   bandgp::cli::add_info(program, run);
@@ -38,7 +41,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(std::string(error.what()) + " (see bandgp --help)");
   }
-  return run ? run() : refuse("which command? fit, nll, bandwidth or info (see bandgp --help)");
+  return run ? run() : refuse("which command? fit, report, nll, bandwidth or info (see bandgp --help)");
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ namespace {
 
 }  // namespace
 
-CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags) {
+CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* name) {
   auto* file =
-      command.add_option("FILE", flags.file, "table of numbers, one observation a line; - is standard input");
+      command.add_option(name, flags.file, "table of numbers, one observation a line; - is standard input");
   command.add_option("--x", flags.x, "column of times, by name or number from 1 (default: the first)")
       ->type_name("COL");
   command.add_option("--y", flags.y, "column of values (default: the second)")->type_name("COL");

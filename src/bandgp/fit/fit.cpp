@@ -250,8 +250,10 @@ std::string_view status_name(FitStatus status) {
 
 FitResult fit(const Table& table, const FitOptions& options) {
   const SeriesOptions centred{.center = options.mean != Mean::zero};
-  return fit(std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)),
-             options);
+  FitResult result = fit(
+      std::make_shared<const Series>(make_series(table.time, table.value, table.variance, centred)), options);
+  result.source = {"", table.time_name, table.value_name, table.bad_lines};
+  return result;
 }
 
 FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& given) {

@@ -57,6 +57,8 @@ class Posterior {
   std::vector<double> mean_coefficients() const {
     return evaluator_->mean_in_user_units(likelihood_.coefficients);
   }
+  /// The banded matrices in use; they live as long as the posterior.
+  std::vector<BandShape> shapes() { return representation().shapes(); }
   /// What a model file needs to predict without the data, if the dual is in use.
   std::optional<DualState> dual_state();
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bandgp/band/envelope.hpp"
 #include "bandgp/band/solve.hpp"
 #include "bandgp/bandwidth/certificate.hpp"
 #include "bandgp/gp/model.hpp"
@@ -31,6 +32,12 @@ struct Cost {
   double bytes = 0, seconds = 0;
   Index bandwidth = 0;
   double reach = 0;  // distance that the widest row spans
+};
+
+/// A banded matrix that is factored: the covariance of the points, or the matrix of the nodes of a grid.
+struct BandShape {
+  std::string_view rows;  // points or nodes
+  const Envelope* entries;
 };
 
 class Representation {
@@ -67,6 +74,8 @@ class Representation {
   /// An estimate, from below, of the condition number that rounding is magnified by: the ratio of pivots of a
   /// band, the largest entry of the dual's matrix.
   virtual double condition() = 0;
+  /// Which entries are kept, from choose() on.
+  virtual std::vector<BandShape> shapes() const = 0;
 
   /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)
   /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  k* and k(0) are those of `terms` (a

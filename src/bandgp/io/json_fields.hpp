@@ -34,6 +34,7 @@ class Fields {
     if (found == object_.end()) refuse(name(key) + " is missing");
     return *found;
   }
+  bool has(const std::string& key) const { return object_.contains(key); }
   Fields object(const std::string& key) const { return {at(key), name(key)}; }
   bool flag(const std::string& key) const {
     if (!at(key).is_boolean()) refuse(name(key) + " is not true or false");

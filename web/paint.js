@@ -1,0 +1,152 @@
+// Drawing on uPlot's canvas: as points and lines while there is room for each, as columns of pixels from then on.
+import { eachColumn, lowerBound } from './decimate.js';
+
+/// Up to this many marks are drawn one by one.
+const MOST_MARKS = 20000;
+
+/// Pixels from numbers, for the area that a chart draws in.
+export function frame(u) {
+  const { left, top, width, height } = u.bbox;
+  const { min, max } = u.scales.x;
+  const { min: low, max: high } = u.scales.y;
+  return {
+    left, top, width, height, min, max, low, high, ratio: devicePixelRatio || 1,
+    x: (t) => left + (t - min) / (max - min) * width,
+    y: (v) => top + (high - v) / (high - low) * height,
+  };
+}
+
+/// Runs `draw(context)` with nothing leaking out of the chart's area nor into what is drawn next.
+export function inside(u, draw) {
+  const { ctx } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+  ctx.clip();
+  draw(ctx);
+  ctx.restore();
+}
+
+const MARKS = {
+  dot(path, x, y, r) { path.moveTo(x + r, y); path.arc(x, y, r, 0, 2 * Math.PI); },
+  square(path, x, y, r) { path.rect(x - r, y - r, 2 * r, 2 * r); },
+  triangle(path, x, y, r) { path.moveTo(x, y - 1.3 * r); path.lineTo(x + 1.2 * r, y + r); path.lineTo(x - 1.2 * r, y + r); path.closePath(); },
+};
+
+/// `series` is {times, values, extremes}. Where two marks share a pixel a bar from the smallest to the largest stands.
+/// markOf(value) names the mark of a value and its colour, where marks are drawn one by one.
+export function drawPoints(u, series, { colour, markOf, errors }) {
+  const f = frame(u);
+  const { times, values, extremes } = series;
+  const from = lowerBound(times, f.min), to = lowerBound(times, f.max, from);
+  const number = to - from + (to < times.length && times[to] === f.max ? 1 : 0);
+  const cssWidth = f.width / f.ratio;
+  inside(u, (ctx) => {
+    if (number > MOST_MARKS) {
+      ctx.fillStyle = colour;
+      const least = 1.5 * f.ratio;
+      const columns = Math.round(f.width);
+      eachColumn(times, f.min, f.max, columns, (column, i, j) => {
+        const [low, high] = extremes.of(i, j);
+        const top = f.y(high), bottom = f.y(low);
+        ctx.fillRect(f.left + column, Math.min(top, (top + bottom - least) / 2), 1, Math.max(bottom - top, least));
+      });
+      return;
+    }
+    const roomy = number < cssWidth / 3;
+    const radius = f.ratio * Math.min(3, Math.max(0.8, 0.32 * cssWidth / Math.max(1, number) + 0.7));
+    if (errors && roomy) {
+      ctx.strokeStyle = colour;
+      ctx.globalAlpha = 0.45;
+      ctx.lineWidth = f.ratio;
+      ctx.beginPath();
+      for (let i = from; i < from + number; i++) {
+        const x = f.x(times[i]);
+        ctx.moveTo(x, f.y(values[i] - errors[i]));
+        ctx.lineTo(x, f.y(values[i] + errors[i]));
+      }
+      ctx.stroke();
+      ctx.globalAlpha = 1;
+    }
+    const paths = new Map();
+    for (let i = from; i < from + number; i++) {
+      const mark = markOf(values[i]);
+      if (!paths.has(mark)) paths.set(mark, new Path2D());
+      MARKS[roomy ? mark.shape : 'square'](paths.get(mark), f.x(times[i]), f.y(values[i]), radius);
+    }
+    for (const [mark, path] of paths) {
+      ctx.fillStyle = mark.colour;
+      ctx.fill(path);
+    }
+  });
+}
+
+/// The vertices of a line through (times, values), at most four for a column of pixels.
+function tracePath(f, times, values, extremes, path) {
+  const from = Math.max(0, lowerBound(times, f.min) - 1);
+  const to = Math.min(times.length, lowerBound(times, f.max) + 1);
+  if (to - from <= 3 * f.width) {
+    for (let i = from; i < to; i++) path.lineTo(f.x(times[i]), f.y(values[i]));
+    return;
+  }
+  eachColumn(times, f.min, f.max, Math.round(f.width), (column, i, j) => {
+    const x = f.left + column + 0.5;
+    const [low, high] = extremes.of(i, j);
+    path.lineTo(x, f.y(values[i]));
+    path.lineTo(x, f.y(low));
+    path.lineTo(x, f.y(high));
+    path.lineTo(x, f.y(values[j - 1]));
+  });
+}
+
+export function drawLine(u, series, { colour, width = 1.6, dash = [] }) {
+  const f = frame(u);
+  inside(u, (ctx) => {
+    const path = new Path2D();
+    tracePath(f, series.times, series.values, series.extremes, path);
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = width * f.ratio;
+    ctx.lineJoin = 'round';
+    ctx.setLineDash(dash.map((d) => d * f.ratio));
+    ctx.stroke(path);
+  });
+}
+
+/// The area between two curves over the same times: [x, low, high] of every vertex or column.
+export function drawBand(u, { times, low, high }, { fill, edge }) {
+  const f = frame(u);
+  const vertices = [];
+  const from = Math.max(0, lowerBound(times, f.min) - 1);
+  const to = Math.min(times.length, lowerBound(times, f.max) + 1);
+  if (to - from <= 3 * f.width) {
+    for (let i = from; i < to; i++) vertices.push([f.x(times[i]), f.y(low.values[i]), f.y(high.values[i])]);
+  } else {
+    eachColumn(times, f.min, f.max, Math.round(f.width), (column, i, j) =>
+      vertices.push([f.left + column + 0.5, f.y(low.extremes.of(i, j)[0]), f.y(high.extremes.of(i, j)[1])]));
+  }
+  inside(u, (ctx) => {
+    const area = new Path2D(), edges = new Path2D();
+    vertices.forEach(([x, , top], i) => { area.lineTo(x, top); if (i) edges.lineTo(x, top); else edges.moveTo(x, top); });
+    for (let i = vertices.length; i-- > 0;) area.lineTo(vertices[i][0], vertices[i][1]);
+    vertices.forEach(([x, bottom], i) => { if (i) edges.lineTo(x, bottom); else edges.moveTo(x, bottom); });
+    if (fill) { ctx.fillStyle = fill; ctx.fill(area); }
+    ctx.strokeStyle = edge;
+    ctx.lineWidth = f.ratio;
+    ctx.setLineDash([4 * f.ratio, 3 * f.ratio]);
+    ctx.stroke(edges);
+  });
+}
+
+/// A horizontal line across the chart.
+export function drawLevel(u, value, { colour, dash = [] }) {
+  const f = frame(u);
+  inside(u, (ctx) => {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = f.ratio;
+    ctx.setLineDash(dash.map((d) => d * f.ratio));
+    ctx.beginPath();
+    ctx.moveTo(f.left, f.y(value));
+    ctx.lineTo(f.left + f.width, f.y(value));
+    ctx.stroke();
+  });
+}
