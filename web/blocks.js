@@ -1,6 +1,4 @@
 // Numbers out of the page: the way back from src/bandgp/report/blocks.cpp.
-const CHUNK = 256;
-
 function bytesOf(id) {
   const element = document.getElementById(id);
   const text = atob(element.textContent);
@@ -15,8 +13,12 @@ export function unpack(block, bytes = bytesOf) {
   const buffer = bytes(block.block);
   if (kind === 'doubles') return new Float64Array(buffer);
   if (kind === 'chunks') {
-    const origins = new Float64Array(bytes(block.origins));
-    return Float64Array.from(new Float32Array(buffer), (offset, i) => origins[Math.floor(i / CHUNK)] + offset);
+    const starts = new Float64Array(bytes(block.starts)), origins = new Float64Array(bytes(block.origins));
+    let chunk = 0;
+    return Float64Array.from(new Float32Array(buffer), (offset, i) => {
+      while (i >= starts[chunk + 1]) chunk++;
+      return origins[chunk] + offset;
+    });
   }
   if (kind === 'floats') return Float64Array.from(new Float32Array(buffer), (value) => origin + value);
   const values = Float32Array.from(new Uint16Array(buffer), (value) => origin + step * value);

@@ -5,7 +5,7 @@ import { stepped } from './format.js';
 import { colour, onThemeChange, printing } from './theme.js';
 
 const FONT = '12px ui-sans-serif, system-ui, sans-serif';
-const PAPER_WIDTH = 680; // what A4 has room for
+const PAPER_WIDTH = 680, PAPER_HEIGHT = 0.72; // what A4 has room for, and how much lower a chart is there
 
 /// {host, view, axis, height, label, timeLabel, valueLabel, extent(min, max) → [low, high], draw(u), readout(time) → text}
 export function timeChart({ host, view, axis, height, label, timeLabel, valueLabel, extent, draw, readout }) {
@@ -16,10 +16,11 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
   const common = { stroke: () => colour('muted'), grid: { stroke: () => colour('grid'), width: 1 },
     ticks: { stroke: () => colour('line'), width: 1, size: 5 }, font: FONT, labelFont: FONT, labelSize: 22, labelGap: 2 };
   const values = (u, splits, _axis, _space, step) => splits.map((v) => (v === null ? '' : stepped(v, step)));
-  const size = () => ({ width: printing() ? PAPER_WIDTH : Math.max(280, host.clientWidth), height });
+  const size = () => (printing() ? { width: PAPER_WIDTH, height: Math.round(PAPER_HEIGHT * height) }
+    : { width: Math.max(280, host.clientWidth), height });
   const u = new uPlot({
     ...size(),
-    padding: [10, 14, 0, 0],
+    padding: [10, 24, 0, 0],
     legend: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(1000 * seconds), 'Etc/UTC'),
     scales: {
@@ -62,7 +63,6 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
     const stop = () => { removeEventListener('mousemove', move); removeEventListener('mouseup', stop); };
     addEventListener('mousemove', move);
     addEventListener('mouseup', stop);
-    event.preventDefault();
   }
 
   const show = () => {

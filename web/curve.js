@@ -60,7 +60,7 @@ function tools(view) {
     made.addEventListener('click', act);
     return made;
   };
-  const reset = button('All', 'Show everything', () => view.reset());
+  const reset = button('All', 'Show all', () => view.reset());
   const update = () => { reset.disabled = view.isFull; };
   view.onChange(update);
   update();

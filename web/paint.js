@@ -44,17 +44,11 @@ export function drawPoints(u, series, { colour, markOf, errors }) {
   inside(u, (ctx) => {
     if (number > MOST_MARKS) {
       ctx.fillStyle = colour;
-      const least = 1.5 * f.ratio;
-      const columns = Math.round(f.width);
-      eachColumn(times, f.min, f.max, columns, (column, i, j) => {
-        const [low, high] = extremes.of(i, j);
-        const top = f.y(high), bottom = f.y(low);
-        ctx.fillRect(f.left + column, Math.min(top, (top + bottom - least) / 2), 1, Math.max(bottom - top, least));
-      });
+      drawColumns(ctx, f, times, (i, j) => extremes.of(i, j)[0], (i, j) => extremes.of(i, j)[1], 1.5 * f.ratio);
       return;
     }
     const roomy = number < cssWidth / 3;
-    const radius = f.ratio * Math.min(3, Math.max(0.8, 0.32 * cssWidth / Math.max(1, number) + 0.7));
+    const radius = f.ratio * Math.min(3, Math.max(0.9, 0.4 * cssWidth / Math.max(1, number) + 0.9));
     if (errors && roomy) {
       ctx.strokeStyle = colour;
       ctx.globalAlpha = 0.45;
@@ -72,7 +66,7 @@ export function drawPoints(u, series, { colour, markOf, errors }) {
     for (let i = from; i < from + number; i++) {
       const mark = markOf(values[i]);
       if (!paths.has(mark)) paths.set(mark, new Path2D());
-      MARKS[roomy ? mark.shape : 'square'](paths.get(mark), f.x(times[i]), f.y(values[i]), radius);
+      MARKS[roomy || mark.shape !== 'dot' ? mark.shape : 'square'](paths.get(mark), f.x(times[i]), f.y(values[i]), radius);
     }
     for (const [mark, path] of paths) {
       ctx.fillStyle = mark.colour;
@@ -81,29 +75,34 @@ export function drawPoints(u, series, { colour, markOf, errors }) {
   });
 }
 
-/// The vertices of a line through (times, values), at most four for a column of pixels.
-function tracePath(f, times, values, extremes, path) {
+/// Indices of the vertices in view, one more on either side; and whether that is more than one by one are worth drawing.
+function inView(f, times) {
   const from = Math.max(0, lowerBound(times, f.min) - 1);
   const to = Math.min(times.length, lowerBound(times, f.max) + 1);
-  if (to - from <= 3 * f.width) {
-    for (let i = from; i < to; i++) path.lineTo(f.x(times[i]), f.y(values[i]));
-    return;
-  }
+  return { from, to, dense: to - from > 3 * f.width };
+}
+
+/// A bar for every column of pixels, from low(i, j) to high(i, j) of the indices in it.
+function drawColumns(ctx, f, times, low, high, least) {
   eachColumn(times, f.min, f.max, Math.round(f.width), (column, i, j) => {
-    const x = f.left + column + 0.5;
-    const [low, high] = extremes.of(i, j);
-    path.lineTo(x, f.y(values[i]));
-    path.lineTo(x, f.y(low));
-    path.lineTo(x, f.y(high));
-    path.lineTo(x, f.y(values[j - 1]));
+    const top = f.y(high(i, j)), bottom = f.y(low(i, j));
+    ctx.fillRect(f.left + column, Math.min(top, (top + bottom - least) / 2), 1, Math.max(bottom - top, least));
   });
 }
 
-export function drawLine(u, series, { colour, width = 1.6, dash = [] }) {
+export function drawLine(u, { times, values, extremes }, { colour, width = 1.6, dash = [] }) {
   const f = frame(u);
+  const { from, to, dense } = inView(f, times);
   inside(u, (ctx) => {
+    if (dense) {
+      ctx.fillStyle = colour;
+      ctx.globalAlpha = 0.6; // a curve that fills an area must not hide what lies below
+      const before = (i) => Math.max(0, i - 1); // from where the column before it ended: no gaps
+      drawColumns(ctx, f, times, (i, j) => extremes.of(before(i), j)[0], (i, j) => extremes.of(before(i), j)[1], 1.5 * f.ratio);
+      return;
+    }
     const path = new Path2D();
-    tracePath(f, series.times, series.values, series.extremes, path);
+    for (let i = from; i < to; i++) path.lineTo(f.x(times[i]), f.y(values[i]));
     ctx.strokeStyle = colour;
     ctx.lineWidth = width * f.ratio;
     ctx.lineJoin = 'round';
@@ -112,28 +111,32 @@ export function drawLine(u, series, { colour, width = 1.6, dash = [] }) {
   });
 }
 
-/// The area between two curves over the same times: [x, low, high] of every vertex or column.
+/// The area between two curves over the same times.
 export function drawBand(u, { times, low, high }, { fill, edge }) {
   const f = frame(u);
-  const vertices = [];
-  const from = Math.max(0, lowerBound(times, f.min) - 1);
-  const to = Math.min(times.length, lowerBound(times, f.max) + 1);
-  if (to - from <= 3 * f.width) {
-    for (let i = from; i < to; i++) vertices.push([f.x(times[i]), f.y(low.values[i]), f.y(high.values[i])]);
-  } else {
-    eachColumn(times, f.min, f.max, Math.round(f.width), (column, i, j) =>
-      vertices.push([f.left + column + 0.5, f.y(low.extremes.of(i, j)[0]), f.y(high.extremes.of(i, j)[1])]));
-  }
+  const { from, to, dense } = inView(f, times);
   inside(u, (ctx) => {
-    const area = new Path2D(), edges = new Path2D();
-    vertices.forEach(([x, , top], i) => { area.lineTo(x, top); if (i) edges.lineTo(x, top); else edges.moveTo(x, top); });
-    for (let i = vertices.length; i-- > 0;) area.lineTo(vertices[i][0], vertices[i][1]);
-    vertices.forEach(([x, bottom], i) => { if (i) edges.lineTo(x, bottom); else edges.moveTo(x, bottom); });
+    if (dense) {
+      ctx.fillStyle = fill ?? edge;
+      if (!fill) ctx.globalAlpha = 0.25;
+      drawColumns(ctx, f, times, (i, j) => low.extremes.of(i, j)[0], (i, j) => high.extremes.of(i, j)[1], f.ratio);
+      return;
+    }
+    const area = new Path2D(), top = new Path2D(), bottom = new Path2D();
+    for (let i = from; i < to; i++) {
+      const x = f.x(times[i]);
+      area.lineTo(x, f.y(high.values[i]));
+      top.lineTo(x, f.y(high.values[i]));
+      bottom.lineTo(x, f.y(low.values[i]));
+    }
+    for (let i = to; i-- > from;) area.lineTo(f.x(times[i]), f.y(low.values[i]));
     if (fill) { ctx.fillStyle = fill; ctx.fill(area); }
     ctx.strokeStyle = edge;
     ctx.lineWidth = f.ratio;
-    ctx.setLineDash([4 * f.ratio, 3 * f.ratio]);
-    ctx.stroke(edges);
+    // Dashes along a line that goes up and down a thousand times cost more than all the rest.
+    if (to - from < f.width / 2) ctx.setLineDash([4 * f.ratio, 3 * f.ratio]);
+    ctx.stroke(top);
+    ctx.stroke(bottom);
   });
 }
 

@@ -49,7 +49,7 @@ function exactCard({ fit }) {
   if (!c.holds) return ['How exact', 'No bound', '', [certificateSentence(fit)]];
   const notes = [c.rho === 0 ? 'Nothing was left out.' : `The exact curve is within ${bound(c.mean_error)} of this one, its variance within ${bound(c.variance_error)}.`];
   if (fit.condition === null || fit.condition > 1e9) notes.push(`Rounding comes on top: condition number ${number(fit.condition ?? Infinity, 1)} or more.`);
-  return ['How exact', c.rho === 0 ? 'exact' : `± ${bound(c.nll_error)}`, c.rho === 0 ? '' : 'nats, proved', notes];
+  return ['How exact', c.rho === 0 ? 'exact' : `±\u00a0${bound(c.nll_error)}`, c.rho === 0 ? '' : 'nats, proved', notes];
 }
 
 function costCard({ fit, matrices }) {
@@ -62,7 +62,7 @@ function costCard({ fit, matrices }) {
 export function summary(report, axis) {
   const cards = [readCard(report, axis), fittedCard(report), wellCard(report), exactCard(report), costCard(report)];
   byId('summary').append(...cards.map(([term, figure, unit, notes]) => el('div', { class: 'card' }, el('dt', {}, term),
-    el('dd', {}, el('p', { class: 'figure' }, figure, unit ? el('span', {}, ` ${unit}`) : null), ...notes.map((note) => el('p', {}, note))))));
+    el('dd', {}, el('p', { class: 'figure' }, figure, unit ? el('span', {}, unit) : null), ...notes.map((note) => el('p', {}, note))))));
 }
 
 export function parameterTable({ fit }) {

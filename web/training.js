@@ -43,19 +43,19 @@ export function training(report) {
     return;
   }
   const stages = stagesOf(trace);
-  byId('training-lead').textContent = stages.length > 1
+  byId('training-lead').textContent = stages[0].n < stages.at(-1).n
     ? 'Coarse to fine: the right valley is looked for on part of the data, then the walk goes down on all of it.'
-    : 'Every evaluation of the likelihood, from the starting points to the optimum and the curvature around it.';
+    : 'Every evaluation of the likelihood: a search with a loose tolerance, then the walk down and the curvature with a tight one.';
   const lastEvaluation = trace.evaluation.at(-1);
   const x = { range: [trace.evaluation[0] - 1, lastEvaluation + 1], label: 'evaluation' };
   const excess = (i, stage) => (trace.nll[i] === null ? null : Math.max(FLOOR, trace.nll[i] - stage.best));
   const all = stages.flatMap((s) => Array.from({ length: s.to - s.from }, (_, k) => excess(s.from + k, s))).filter((v) => v !== null);
   const rejected = trace.nll.filter((v) => v === null).length;
   const wide = { width: 520, height: 260 };
-  const loss = plot({ ...wide, x, y: { range: [0.5 * FLOOR, 3 * Math.max(1, ...all)], log: true, label: 'nats above the best' }, label: 'Negative log-likelihood above the best of its stage, by evaluation' });
+  const loss = plot({ ...wide, x, y: { range: [0.5 * FLOOR, 60 * Math.max(1, ...all)], log: true, label: 'nats above the best' }, label: 'Negative log-likelihood above the best of its stage, by evaluation' });
   scatter(loss, trace, stages, excess);
   const widest = Math.max(1, ...trace.bandwidth);
-  const band = plot({ ...wide, x, y: { range: [0.8, 1.6 * Math.max(8, widest)], log: true, label: 'neighbours a side' }, label: 'Bandwidth by evaluation' });
+  const band = plot({ ...wide, x, y: { range: [0.8, 4 * Math.max(8, widest)], log: true, label: 'neighbours a side' }, label: 'Bandwidth by evaluation' });
   scatter(band, trace, stages, (i) => Math.max(1, trace.bandwidth[i]));
   byId('training-plots').append(
     figure('Negative log-likelihood', 'How far above the best of its stage each evaluation was, on a logarithmic scale; the bottom is a millionth of a nat.',

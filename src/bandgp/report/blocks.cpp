@@ -12,24 +12,33 @@
 namespace bandgp {
 namespace {
 
-constexpr std::size_t kChunk = 256;      // web/blocks.js knows it too
+constexpr std::size_t kLongestChunk = 256;
 constexpr std::size_t kShort = 1 << 18;  // up to here 8 bytes a time are no burden
 
-/// Origins and offsets, if the times come back to a thousandth of the smallest gap of their chunk.
-bool split(std::span<const double> times, std::vector<double>& origins, std::vector<float>& offsets) {
-  for (std::size_t begin = 0; begin < times.size(); begin += kChunk) {
-    const std::size_t end = std::min(begin + kChunk, times.size());
-    double gap = std::numeric_limits<double>::infinity(), error = 0;
-    origins.push_back(times[begin]);
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto offset = static_cast<float>(times[i] - times[begin]);
-      offsets.push_back(offset);
-      error = std::max(error, std::abs(times[begin] + static_cast<double>(offset) - times[i]));
-      if (i > begin && times[i] > times[i - 1]) gap = std::min(gap, times[i] - times[i - 1]);
+/// Stretches of times, each as offsets from its first: a stretch ends where a float no longer tells its times
+/// apart to a thousandth of their smallest gap.
+struct Chunks {
+  std::vector<double> starts, origins;  // index and time of each stretch's first
+  std::vector<float> offsets;
+};
+
+Chunks split(std::span<const double> times) {
+  constexpr double kPrecision = 1e-3 * 0x1p24;  // span of a stretch / smallest gap in it, at most
+  Chunks chunks;
+  std::size_t start = 0;
+  double gap = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i > 0 && times[i] > times[i - 1])
+      gap = std::min(gap > 0 ? gap : std::numeric_limits<double>::infinity(), times[i] - times[i - 1]);
+    if (i == 0 || i - start == kLongestChunk || times[i] - times[start] > kPrecision * gap) {
+      start = i;
+      gap = 0;
+      chunks.starts.push_back(static_cast<double>(i));
+      chunks.origins.push_back(times[i]);
     }
-    if (!(error <= 1e-3 * gap)) return false;
+    chunks.offsets.push_back(static_cast<float>(times[i] - times[start]));
   }
-  return true;
+  return chunks;
 }
 
 std::vector<std::uint16_t> quantised(std::span<const double> values, double low, double step) {
@@ -51,11 +60,13 @@ std::string Blocks::add(const std::string& base64) {
 }
 
 Blocks::Json Blocks::times(std::span<const double> values) {
-  std::vector<double> origins;
-  std::vector<float> offsets;
-  if (values.size() <= kShort || !split(values, origins, offsets))
+  const Chunks chunks = values.size() > kShort ? split(values) : Chunks();
+  if (values.size() <= kShort || chunks.starts.size() > values.size() / 4)
     return {{"kind", "doubles"}, {"block", add(to_base64(values))}};
-  return {{"kind", "chunks"}, {"origins", add(to_base64(origins))}, {"block", add(to_base64(offsets))}};
+  return {{"kind", "chunks"},
+          {"starts", add(to_base64(chunks.starts))},
+          {"origins", add(to_base64(chunks.origins))},
+          {"block", add(to_base64(chunks.offsets))}};
 }
 
 Blocks::Json Blocks::numbers(std::span<const double> values) {

@@ -14,8 +14,8 @@ class Blocks {
  public:
   using Json = nlohmann::ordered_json;
 
-  /// Increasing times to a thousandth of the smallest gap around them, or better: 8 bytes each, or on a long
-  /// series an origin for every 256 and 4 bytes each.
+  /// Times in order, to a thousandth of the smallest gap around them or better: 8 bytes each, or on a long
+  /// series 4 bytes each from an origin that changes now and then.
   Json times(std::span<const double> values);
   /// 4 bytes each, from the middle of their range.
   Json numbers(std::span<const double> values);

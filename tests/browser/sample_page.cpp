@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// sample_page OUT.html: a report with dates on its axis, made of a ReportData by hand.
+#include <cmath>
+#include <fstream>
+
+#include "bandgp/report/report_data.hpp"
+
+int main(int, char** argv) {
+  std::vector<double> time, value;
+  for (int i = 0; i < 400; ++i) {
+    if (i > 200 && i < 260) continue;  // a gap
+    time.push_back(i);
+    value.push_back(20 + 5 * std::sin(i / 9.0) + 0.7 * std::sin(37.0 * i));
+  }
+  bandgp::FitResult fit =
+      bandgp::fit(std::make_shared<const bandgp::Series>(bandgp::make_series(time, value)), {});
+  fit.source = {"hourly.csv", "when", "temperature"};
+  bandgp::ReportOptions options;
+  options.command = "bandgp fit hourly.csv";
+  options.created = "2024-03-01 12:00 UTC";
+  options.axis = {"timestamp", "h", 1709251200.0};  // 2024-03-01 00:00 UTC
+  std::ofstream(argv[1]) << bandgp::report_page(bandgp::collect_report(fit, options));
+}
