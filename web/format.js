@@ -56,7 +56,8 @@ export function stepped(value, step) {
   const decimals = Math.min(100, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   if (value !== 0 && (exponent >= 7 || decimals > 6) && Math.abs(value) < 1e3 * step) return number(value, 3);
   if (exponent >= 12) return number(value, Math.min(17, Math.max(2, exponent + 1 - Math.floor(Math.log10(step)))));
-  return minus(value.toFixed(decimals));
+  const text = value.toFixed(decimals);
+  return minus(Number(text) === 0 ? text.replace('-', '') : text);
 }
 
 export function seconds(value) {

@@ -82,11 +82,24 @@ function inView(f, times) {
   return { from, to, dense: to - from > 3 * f.width };
 }
 
-/// A bar for every column of pixels, from low(i, j) to high(i, j) of the indices in it.
-function drawColumns(ctx, f, times, low, high, least) {
+/// A bar for every column of pixels, from low(i, j) to high(i, j) of the indices in it.  With `joined`, a curve: what
+/// lies between two columns that have vertices and others that have none is filled in.
+function drawColumns(ctx, f, times, low, high, least, joined = false) {
+  let last = null;
   eachColumn(times, f.min, f.max, Math.round(f.width), (column, i, j) => {
     const top = f.y(high(i, j)), bottom = f.y(low(i, j));
     ctx.fillRect(f.left + column, Math.min(top, (top + bottom - least) / 2), 1, Math.max(bottom - top, least));
+    if (joined && last !== null && column > last.column + 1) {
+      const [from, to] = [f.left + last.column + 1, f.left + column];
+      const [a, b] = [last.index, i].map((k) => [f.y(high(k, k + 1)) - least / 2, f.y(low(k, k + 1)) + least / 2]);
+      ctx.beginPath();
+      ctx.moveTo(from, a[0]);
+      ctx.lineTo(to, b[0]);
+      ctx.lineTo(to, b[1]);
+      ctx.lineTo(from, a[1]);
+      ctx.fill();
+    }
+    last = { column, index: j - 1 };
   });
 }
 
@@ -97,8 +110,7 @@ export function drawLine(u, { times, values, extremes }, { colour, width = 1.6, 
     if (dense) {
       ctx.fillStyle = colour;
       ctx.globalAlpha = 0.6; // a curve that fills an area must not hide what lies below
-      const before = (i) => Math.max(0, i - 1); // from where the column before it ended: no gaps
-      drawColumns(ctx, f, times, (i, j) => extremes.of(before(i), j)[0], (i, j) => extremes.of(before(i), j)[1], 1.5 * f.ratio);
+      drawColumns(ctx, f, times, (i, j) => extremes.of(i, j)[0], (i, j) => extremes.of(i, j)[1], 1.5 * f.ratio, true);
       return;
     }
     const path = new Path2D();
@@ -119,7 +131,7 @@ export function drawBand(u, { times, low, high }, { fill, edge }) {
     if (dense) {
       ctx.fillStyle = fill ?? edge;
       if (!fill) ctx.globalAlpha = 0.25;
-      drawColumns(ctx, f, times, (i, j) => low.extremes.of(i, j)[0], (i, j) => high.extremes.of(i, j)[1], f.ratio);
+      drawColumns(ctx, f, times, (i, j) => low.extremes.of(i, j)[0], (i, j) => high.extremes.of(i, j)[1], f.ratio, true);
       return;
     }
     const area = new Path2D(), top = new Path2D(), bottom = new Path2D();

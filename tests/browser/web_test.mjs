@@ -54,6 +54,7 @@ test('counts, shares, seconds, steps', () => {
   assert.equal(stepped(1750.25, 0.05), '1750.25');
   assert.equal(stepped(1.7e9 + 0.002, 0.001), '1700000000.002');
   assert.equal(stepped(-0.5, 0.5), '−0.5');
+  assert.equal(stepped(-0.2, 1000), '0');
 });
 
 test('times are numbers or dates', () => {

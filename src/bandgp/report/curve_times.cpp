@@ -7,8 +7,8 @@
 namespace bandgp {
 namespace {
 
-/// A long series brings its own times as a choice: they are in the page already.  A very long one does not.
-constexpr std::size_t kLongSeries = 200'000, kVeryLongSeries = std::size_t{1} << 20;
+/// A page is not to grow much beyond what its data take.
+constexpr std::size_t kVeryLongSeries = std::size_t{1} << 20;
 /// Steps after which a curve has forgotten the data: twelve steps a length-scale, so more than three of them.
 constexpr int kEdgeSteps = 40, kMiddleSteps = 8;
 
@@ -27,78 +27,82 @@ bool is_rough(const Kernel& kernel) {
 
 class Steps {
  public:
-  Steps(double step, double least, std::size_t most) : step_(step), least_(least), most_(most) {}
+  Steps(double step, std::size_t most) : step_(step), most_(most) {}
 
   bool full() const { return times_.size() > most_; }
   std::vector<double> take() { return std::move(times_); }
+  /// A gap whose middle has nothing to show.
+  bool is_long(double gap) const { return gap > (2 * kEdgeSteps + kMiddleSteps) * step_; }
 
-  /// Unless the time before it is close.
-  void data(double t, bool always) {
-    if (times_.empty() || t - times_.back() >= least_ || always) add(t);
-  }
-  /// Between two data; the ends themselves are not added.
-  void gap(double from, double to) {
-    const double steps = std::ceil((to - from) / step_ * (1 - 1e-9));
-    if (steps <= 2 * kEdgeSteps + kMiddleSteps) {
-      for (double i = 1; i < steps && !full(); ++i) add(from + (to - from) * i / steps);
-      return;
-    }
-    for (int i = 1; i <= kEdgeSteps; ++i) add(from + i * step_);
-    const double begin = from + kEdgeSteps * step_, end = to - kEdgeSteps * step_;
-    for (int i = 1; i <= kMiddleSteps; ++i) add(begin + (end - begin) * i / kMiddleSteps);
-    for (int i = kEdgeSteps - 1; i >= 1; --i) add(to - i * step_);
-  }
-
- private:
   void add(double t) {
     if (times_.empty() || t > times_.back()) times_.push_back(t);
   }
+  /// Equal steps up to `to`, which is the last.
+  void stretch(double from, double to) {
+    const double steps = std::ceil((to - from) / step_ * (1 - 1e-9));
+    for (double i = 1; i < steps && !full(); ++i) add(from + (to - from) * i / steps);
+    add(to);
+  }
+  /// The same, but with few steps through the middle of a long gap.
+  void gap(double from, double to) {
+    if (!is_long(to - from)) return stretch(from, to);
+    const double begin = from + kEdgeSteps * step_, end = to - kEdgeSteps * step_;
+    stretch(from, begin);
+    for (int i = 1; i <= kMiddleSteps; ++i) add(begin + (end - begin) * i / kMiddleSteps);
+    stretch(end, to);
+  }
 
-  double step_, least_;
+ private:
+  double step_;
   std::size_t most_;
   std::vector<double> times_;
 };
 
-/// None when there would be too many.
+/// None when there would be too many.  A rough curve stops at every one of the data.
 std::vector<double> with_step(std::span<const double> data, double step, bool rough, std::size_t most) {
-  Steps steps(step, rough ? 0 : step / 2, most);
+  Steps steps(step, most);
   const double span = data.back() - data.front();
   const double beyond = std::min(span > 0 ? 0.04 * span : step, kEdgeSteps * step);
-  steps.data(data.front() - beyond, true);
-  steps.gap(data.front() - beyond, data.front());
-  for (std::size_t i = 0; i < data.size() && !steps.full(); ++i) {
-    if (i > 0 && data[i] - data[i - 1] > step) steps.gap(data[i - 1], data[i]);
-    const bool edge = i == 0 || i + 1 == data.size() || data[i] - data[i - 1] > step;
-    steps.data(data[i], edge);
+  steps.add(data.front() - beyond);
+  steps.stretch(data.front() - beyond, data.front());
+  std::size_t begin = 0;  // of a stretch without long gaps
+  for (std::size_t i = 1; i < data.size() && !steps.full(); ++i) {
+    const bool ends = steps.is_long(data[i] - data[i - 1]);
+    if (rough) {
+      steps.gap(data[i - 1], data[i]);
+    } else if (ends) {
+      steps.stretch(data[begin], data[i - 1]);
+      steps.gap(data[i - 1], data[i]);
+      begin = i;
+    }
   }
-  steps.gap(data.back(), data.back() + beyond);
-  steps.data(data.back() + beyond, true);
+  if (!rough) steps.stretch(data[begin], data.back());
+  steps.stretch(data.back(), data.back() + beyond);
   return steps.full() ? std::vector<double>() : steps.take();
 }
 
 }  // namespace
 
 std::vector<double> curve_times(std::span<const double> data, const Kernel& kernel) {
-  const bool is_very_long = data.size() > kVeryLongSeries;
-  const bool is_long = data.size() > kLongSeries && !is_very_long;
-  const std::size_t most = is_very_long ? kVeryLongSeries : is_long ? data.size() / 5 * 4 : kMostCurveTimes;
-  const bool rough = is_rough(kernel) && !is_very_long;
+  const bool rough = is_rough(kernel) && data.size() <= kVeryLongSeries;
+  const std::size_t most =
+      std::min(kVeryLongSeries * 11 / 10,
+               std::max(kMostCurveTimes, rough ? data.size() / 10 * 11 : data.size() / 5 * 4));
   double step = finest_step(kernel);
-  for (int doubling = 0; doubling < 60; ++doubling, step *= 2) {
+  for (int attempt = 0; attempt < 100; ++attempt, step *= 1.5) {
     std::vector<double> times = with_step(data, step, rough, most);
     if (!times.empty()) return times;
-    if (is_long) break;
   }
   return {data.begin(), data.end()};
 }
 
 std::vector<double> curve_times(double first, double last, const Kernel& kernel) {
-  const double span = last - first;
-  const double wanted = std::ceil(1.02 * span / finest_step(kernel));
-  const double steps = std::clamp(wanted, 1.0, static_cast<double>(kMostCurveTimes));
-  std::vector<double> times;
-  for (double i = 0; i <= steps; ++i) times.push_back(first - 0.01 * span + 1.02 * span * i / steps);
-  return times;
+  const double step = std::max(finest_step(kernel), (last - first) / static_cast<double>(kMostCurveTimes));
+  Steps steps(step, 2 * kMostCurveTimes);
+  const double beyond = std::min(0.04 * (last - first), kEdgeSteps * step);
+  steps.add(first - beyond);
+  steps.stretch(first - beyond, last + beyond);
+  return steps.take();
 }
 
 }  // namespace bandgp

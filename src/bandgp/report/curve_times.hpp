@@ -9,11 +9,11 @@
 
 namespace bandgp {
 
-/// Times (user's units, increasing) at most a twelfth of the shortest length-scale apart near data, and a
-/// little beyond both ends.  Data closer together than half of that are passed over where the kernel is
-/// smooth. Few points follow a long gap's middle, where the curve has come to rest.  When that takes more
-/// than `kMostCurveTimes` (a million on a series longer than that), the steps are wider; when it takes more
-/// than four fifths of the points of a long series, its own times are taken.
+/// Times (user's units, increasing) a twelfth of the shortest length-scale apart wherever data are near, a
+/// little beyond both ends, and few through the middle of a long gap, where the curve has come to rest.
+/// Kernels whose curves bend at data have the data's times among them.  The steps are wider when there would
+/// be more than `kMostCurveTimes`, or on a long series more than four fifths of its points (rough: eleven
+/// tenths).
 constexpr std::size_t kMostCurveTimes = 400'000;
 std::vector<double> curve_times(std::span<const double> data, const Kernel& kernel);
 

@@ -127,12 +127,10 @@ Json points_json(const ReportPoints& points, Blocks& blocks) {
           {"standardised", points.standardised.empty() ? Json() : blocks.steps(points.standardised)}};
 }
 
-Json curve_json(const ReportData& data, const Json& points, Blocks& blocks) {
-  const ReportCurve& curve = data.curve;
+Json curve_json(const ReportCurve& curve, Blocks& blocks) {
   if (curve.time.empty()) return nullptr;
-  const bool shared = curve.time == data.points.time;
   return {{"count", curve.time.size()},
-          {"time", shared ? points["time"] : blocks.times(curve.time)},
+          {"time", blocks.times(curve.time)},
           {"mean", blocks.numbers(curve.mean)},
           {"deviation", blocks.logarithms(curve.deviation)}};
 }
@@ -147,7 +145,7 @@ std::string report_page(const ReportData& data) {
   Blocks blocks;
   const FitResult& fit = data.fit;
   const Json points = points_json(data.points, blocks);
-  const Json curve = curve_json(data, points, blocks);
+  const Json curve = curve_json(data.curve, blocks);
   Json matrices = Json::array();
   for (const ReportMatrix& matrix : data.matrices) matrices.push_back(matrix_json(matrix));
   const Json report = {{"version", version()},
