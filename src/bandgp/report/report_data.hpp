@@ -66,8 +66,8 @@ struct ReportData {
 };
 
 struct ReportOptions {
-  std::string command, created;
-  ReportAxis axis;
+  std::string command = {}, created = {};
+  ReportAxis axis = {};
   Index threads = 1;
 };
 
