@@ -7,6 +7,16 @@ import { colour, onThemeChange, printing } from './theme.js';
 const FONT = '12px ui-sans-serif, system-ui, sans-serif';
 const PAPER_WIDTH = 680, PAPER_HEIGHT = 0.72; // what A4 has room for, and how much lower a chart is there
 
+/// Charts below one another begin at the same place: as wide as the widest numbers seen on any of them.
+export const valueAxis = { numbers: 48, label: 22, get width() { return this.numbers + this.label; } };
+
+let ruler = null;
+function numbersWidth(texts) {
+  ruler ??= document.createElement('canvas').getContext('2d');
+  ruler.font = FONT;
+  return Math.ceil(Math.max(0, ...(texts ?? []).map((text) => ruler.measureText(text).width))) + 16;
+}
+
 /// {host, view, axis, height, label, timeLabel, valueLabel, extent(min, max) → [low, high], draw(u), readout(time) → text}
 export function timeChart({ host, view, axis, height, label, timeLabel, valueLabel, extent, draw, readout }) {
   const output = el('p', { class: 'readout' });
@@ -14,7 +24,7 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
   host.append(box, output);
 
   const common = { stroke: () => colour('muted'), grid: { stroke: () => colour('grid'), width: 1 },
-    ticks: { stroke: () => colour('line'), width: 1, size: 5 }, font: FONT, labelFont: FONT, labelSize: 22, labelGap: 2 };
+    ticks: { stroke: () => colour('line'), width: 1, size: 5 }, font: FONT, labelFont: FONT, labelSize: valueAxis.label, labelGap: 2 };
   const values = (u, splits, _axis, _space, step) => splits.map((v) => (v === null ? '' : stepped(v, step)));
   const size = () => (printing() ? { width: PAPER_WIDTH, height: Math.round(PAPER_HEIGHT * height) }
     : { width: Math.max(280, host.clientWidth), height });
@@ -29,7 +39,7 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
     },
     axes: [
       { ...common, label: timeLabel, size: 34, ...(axis.isDate ? {} : { values, space: 80 }) },
-      { ...common, label: valueLabel, size: 62, values },
+      { ...common, label: valueLabel, values, size: (_u, texts) => (valueAxis.numbers = Math.max(valueAxis.numbers, numbersWidth(texts))) },
     ],
     series: [{}, { show: true, stroke: 'transparent', points: { show: false }, paths: () => null }],
     cursor: {

@@ -1,4 +1,5 @@
 // The whole series in a strip, with the part that the charts show marked on it; drag to move.
+import { valueAxis } from './chart.js';
 import { eachColumn } from './decimate.js';
 import { el } from './dom.js';
 import { colour, onThemeChange, printing } from './theme.js';
@@ -27,6 +28,7 @@ export function overview(host, view, series) {
     });
   };
   const place = () => {
+    strip.style.marginLeft = `${valueAxis.width}px`;
     lens.hidden = view.isFull;
     lens.style.left = `${100 * (view.min - min) / (max - min)}%`;
     lens.style.width = `${100 * (view.max - view.min) / (max - min)}%`;

@@ -1,8 +1,8 @@
 // Drawing on uPlot's canvas: as points and lines while there is room for each, as columns of pixels from then on.
 import { eachColumn, lowerBound } from './decimate.js';
 
-/// Up to this many marks are drawn one by one.
-const MOST_MARKS = 20000;
+/// Up to this many marks are drawn one by one, and up to that many they are round.
+const MOST_MARKS = 20000, MOST_ROUND = 4000;
 
 /// Pixels from numbers, for the area that a chart draws in.
 export function frame(u) {
@@ -47,9 +47,8 @@ export function drawPoints(u, series, { colour, markOf, errors }) {
       drawColumns(ctx, f, times, (i, j) => extremes.of(i, j)[0], (i, j) => extremes.of(i, j)[1], 1.5 * f.ratio);
       return;
     }
-    const roomy = number < cssWidth / 3;
     const radius = f.ratio * Math.min(3, Math.max(0.9, 0.4 * cssWidth / Math.max(1, number) + 0.9));
-    if (errors && roomy) {
+    if (errors && number < cssWidth / 2) {
       ctx.strokeStyle = colour;
       ctx.globalAlpha = 0.45;
       ctx.lineWidth = f.ratio;
@@ -66,7 +65,7 @@ export function drawPoints(u, series, { colour, markOf, errors }) {
     for (let i = from; i < from + number; i++) {
       const mark = markOf(values[i]);
       if (!paths.has(mark)) paths.set(mark, new Path2D());
-      MARKS[roomy || mark.shape !== 'dot' ? mark.shape : 'square'](paths.get(mark), f.x(times[i]), f.y(values[i]), radius);
+      MARKS[number < MOST_ROUND || mark.shape !== 'dot' ? mark.shape : 'square'](paths.get(mark), f.x(times[i]), f.y(values[i]), radius);
     }
     for (const [mark, path] of paths) {
       ctx.fillStyle = mark.colour;

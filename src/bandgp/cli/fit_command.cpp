@@ -84,7 +84,7 @@ int fit_series(const FitFlags& flags) {
   const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
   if (to_stdout && flags.common.json) {
     print(fit_json(result, input));
-  } else if (to_stdout && !(flags.output && flags.common.quiet)) {
+  } else if (to_stdout && !((flags.output || flags.report) && flags.common.quiet)) {
     write_stdout(fit_text(result, input, options) +
                  (flags.report && !unsaved ? field("Report", *flags.report) : ""));
   }

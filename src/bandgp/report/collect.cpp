@@ -20,7 +20,9 @@ constexpr Index kLags = 40, kBins = 20;
 constexpr Index kFarRows = 512, kNearRows = 96;
 
 /// White noise, standard normal, when the model holds.
-std::vector<double> white_noise(const Diagnostics& diagnostics) { return diagnostics.standardised; }
+std::vector<double> white_noise(Posterior& /*posterior*/, const Diagnostics& diagnostics) {
+  return diagnostics.standardised;
+}
 
 /// For every group of neighbours: its smallest, its largest and its most surprising observation.
 std::vector<std::size_t> for_the_eye(const std::vector<double>& value, const std::vector<double>& surprise) {
@@ -128,8 +130,8 @@ std::vector<Index> ranks_of(Index count) {
   return ranks;
 }
 
-ReportNoise noise_of(const Diagnostics& diagnostics) {
-  std::vector<double> white = white_noise(diagnostics);
+ReportNoise noise_of(Posterior& posterior, const Diagnostics& diagnostics) {
+  std::vector<double> white = white_noise(posterior, diagnostics);
   ReportNoise noise;
   noise.count = std::ssize(white);
   noise.pit = pit_histogram(diagnostics.standardised, kBins);
@@ -174,7 +176,7 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
       data.covariance_bandwidth = covariance_bandwidth(fit);
       if (with_data) {  // last: it uses the factor up
         data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
-        data.noise = noise_of(data.diagnostics);
+        data.noise = noise_of(posterior, data.diagnostics);
       } else {
         data.remark =
             "The model file holds the curve but not the data. Points and residuals appear with --data FILE.";
