@@ -38,7 +38,7 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
       y: { auto: false, range: (_u, min, max) => [min, max] },
     },
     axes: [
-      { ...common, label: timeLabel, size: 34, ...(axis.isDate ? {} : { values, space: 80 }) },
+      { ...common, label: timeLabel, size: 34, ...(axis.isDate ? {} : { values, space: (_u, _axis, min, max) => 28 + numbersWidth([stepped(max, (max - min) / 8)]) }) },
       { ...common, label: valueLabel, values, size: (_u, texts) => (valueAxis.numbers = Math.max(valueAxis.numbers, numbersWidth(texts))) },
     ],
     series: [{}, { show: true, stroke: 'transparent', points: { show: false }, paths: () => null }],

@@ -53,7 +53,9 @@ export function withError(value, error) {
 /// As many decimals as steps of this size need.
 export function stepped(value, step) {
   const exponent = exponentOf(value);
-  const decimals = Math.min(100, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const digit = Math.floor(Math.log10(step) + 1e-9);
+  const finer = Math.abs(step / 10 ** digit - Math.round(step / 10 ** digit)) > 1e-6 ? 1 : 0; // steps of 2.5
+  const decimals = Math.min(100, Math.max(0, finer - digit));
   if (value !== 0 && (exponent >= 7 || decimals > 6) && Math.abs(value) < 1e3 * step) return number(value, 3);
   if (exponent >= 12) return number(value, Math.min(17, Math.max(2, exponent + 1 - Math.floor(Math.log10(step)))));
   const text = value.toFixed(decimals);

@@ -15,9 +15,12 @@ function far(matrix) {
   const root = frameOf(`Kept entries of the whole matrix of ${matrix.rows}`);
   const at = (v) => v / size * SIZE;
   const least = 1.2; // a band thinner than a line is drawn as a line
-  const edge = row.map((r, i) => [at(Math.min(first[i], r + 1 - least / SIZE * size)), at(r + 0.5)]);
+  const edge = row.flatMap((r, i) => { // a step down the left edge for every row that is known
+    const x = at(Math.min(first[i], r + 1 - least / SIZE * size));
+    return [[x, at(r)], [x, at(row[i + 1] ?? size)]];
+  });
   const lower = edge.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`), upper = edge.map(([x, y]) => `${y.toFixed(2)} ${x.toFixed(2)}`).reverse();
-  root.append(svg('path', { d: `M0 0L${lower.join('L')}L${SIZE} ${SIZE}L${upper.join('L')}Z`, class: 'f-mean' }));
+  root.append(svg('path', { d: `M${lower.join('L')}L${SIZE} ${SIZE}L${upper.join('L')}Z`, class: 'f-mean' }));
   const [x, side] = [at(matrix.window_begin), at(matrix.window_first.length)];
   if (side < SIZE) root.append(svg('rect', { x: x.toFixed(1), y: x.toFixed(1), width: Math.max(5, side).toFixed(1), height: Math.max(5, side).toFixed(1), class: 'hole s-warn', 'stroke-width': 1.5 }));
   return root;
@@ -59,9 +62,9 @@ export function matrices(report) {
     const zoomed = matrix.window_first.length < matrix.size;
     const title = TITLES[matrix.rows];
     const says = `${count(matrix.size)} × ${count(matrix.size)}, ${plural(matrix.bandwidth, 'neighbour')} a side at most; ${share(matrix.kept / entries)} of the entries.`;
-    byId('matrix-plots').append(figure(title, 'Seen whole; blue is kept, and the square marks the part beside it.', says, far(matrix)));
+    if (zoomed) byId('matrix-plots').append(figure(title, 'Seen whole; blue is kept, and the square marks the part beside it.', says, far(matrix)));
     byId('matrix-plots').append(figure(zoomed ? `${title}, near its widest row` : `${title}, entry by entry`,
-      `Rows ${count(matrix.window_begin + 1)} to ${count(matrix.window_begin + matrix.window_first.length)}; the diagonal is dark.`, '', near(matrix)));
+      `Rows ${count(matrix.window_begin + 1)} to ${count(matrix.window_begin + matrix.window_first.length)}; the diagonal is dark.`, zoomed ? '' : says, near(matrix)));
   }
 }
 

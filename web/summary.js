@@ -32,7 +32,8 @@ function fittedCard({ fit }) {
 
 function wellCard({ diagnostics: d, points }) {
   if (d.loo_nmse === null) return ['How well', '–', '', [points ? 'There is no curve to compare with.' : 'Needs the data.']];
-  return ['How well', percent(1 - d.loo_nmse), 'of the variance predicted',
+  const [figure, what] = d.loo_nmse < 1 ? [percent(1 - d.loo_nmse), 'of the variance predicted'] : ['0\u00a0%', 'predicted: the average does as well'];
+  return ['How well', figure, what,
     ['Every observation predicted from all the others.', `NMSE ${number(d.loo_nmse, 3)}, NLPD ${number(d.loo_nlpd, 4)} nats; ${percent(d.coverage_95)} lie in their 95 % interval.`]];
 }
 

@@ -55,6 +55,8 @@ test('counts, shares, seconds, steps', () => {
   assert.equal(stepped(1.7e9 + 0.002, 0.001), '1700000000.002');
   assert.equal(stepped(-0.5, 0.5), '−0.5');
   assert.equal(stepped(-0.2, 1000), '0');
+  assert.equal(stepped(3.75, 0.25), '3.75');
+  assert.equal(stepped(7.5, 2.5), '7.5');
 });
 
 test('times are numbers or dates', () => {
