@@ -10,7 +10,7 @@ function frameOf(label) {
     svg('rect', { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, class: 'paper s-line' }));
 }
 
-function far(matrix) {
+function far(matrix, kept = true) {
   const { size, row, first } = matrix;
   const root = frameOf(`Kept entries of the whole matrix of ${matrix.rows}`);
   const at = (v) => v / size * SIZE;
@@ -20,7 +20,8 @@ function far(matrix) {
     return [[x, at(r)], [x, at(row[i + 1] ?? size)]];
   });
   const lower = edge.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`), upper = edge.map(([x, y]) => `${y.toFixed(2)} ${x.toFixed(2)}`).reverse();
-  root.append(svg('path', { d: `M${lower.join('L')}L${SIZE} ${SIZE}L${upper.join('L')}Z`, class: 'f-mean' }));
+  root.append(svg('path', { d: `M${lower.join('L')}L${SIZE} ${SIZE}L${upper.join('L')}Z`, class: kept ? 'f-mean' : 'f-soft' }));
+  if (!kept) return root;
   const [x, side] = [at(matrix.window_begin), at(matrix.window_first.length)];
   if (side < SIZE) root.append(svg('rect', { x: x.toFixed(1), y: x.toFixed(1), width: Math.max(5, side).toFixed(1), height: Math.max(5, side).toFixed(1), class: 'hole s-warn', 'stroke-width': 1.5 }));
   return root;
@@ -45,13 +46,13 @@ function near(matrix) {
 const TITLES = { points: 'Covariance of the observations', nodes: 'Matrix of the grid' };
 
 export function matrices(report) {
-  const { matrices: list, fit, covariance_bandwidth: dense } = report;
+  const { matrices: list, fit, covariance } = report;
   const lead = byId('matrix-lead');
   if (list.length === 0) {
     lead.textContent = 'There is no matrix to show.';
     return;
   }
-  const wanted = dense > 0 ? ` The covariance itself would need ${plural(dense, 'neighbour')} a side for the same tolerance.` : '';
+  const wanted = covariance ? ` The covariance itself would need ${plural(covariance.bandwidth, 'neighbour')} a side for the same tolerance.` : '';
   lead.textContent = {
     band: 'Of the covariance matrix only the entries near its diagonal are kept; what the rest could change is what the certificate bounds.',
     dual: `The length-scale is long, so the curve is written in Gaussians on a grid, and the matrix of these is banded instead.${wanted}`,
@@ -64,7 +65,11 @@ export function matrices(report) {
     const says = `${count(matrix.size)} × ${count(matrix.size)}, ${plural(matrix.bandwidth, 'neighbour')} a side at most; ${share(matrix.kept / entries)} of the entries.`;
     if (zoomed) byId('matrix-plots').append(figure(title, 'Seen whole; blue is kept, and the square marks the part beside it.', says, far(matrix)));
     byId('matrix-plots').append(figure(zoomed ? `${title}, near its widest row` : `${title}, entry by entry`,
-      `Rows ${count(matrix.window_begin + 1)} to ${count(matrix.window_begin + matrix.window_first.length)}; the diagonal is dark.`, zoomed ? '' : says, near(matrix)));
+      `Rows ${count(matrix.window_begin + 1)} to ${count(matrix.window_begin + matrix.window_first.length)}; the diagonal stands out.`, zoomed ? '' : says, near(matrix)));
+  }
+  if (covariance) {
+    byId('matrix-plots').append(figure('The covariance, not used', 'What would have to be kept of the covariance of the observations in a band.',
+      `${count(covariance.size)} × ${count(covariance.size)}, ${plural(covariance.bandwidth, 'neighbour')} a side; ${share(2 * covariance.kept / (covariance.size * (covariance.size + 1)))} of the entries.`, far(covariance, false)));
   }
 }
 

@@ -112,7 +112,7 @@ test('everything is on the page, and nothing is fetched', async () => {
   assert.equal(await page.locator('#diagnostics svg').count(), 3);
   assert.equal(await page.locator('#training-plots svg').count(), 2);
   assert.ok(await page.locator('#training-plots g path').count() > 40, 'an evaluation is missing');
-  assert.equal(await page.locator('#matrix-plots svg').count(), 2);
+  assert.equal(await page.locator('#matrix-plots svg').count(), 3); // the grid's matrix from afar and from near, and the covariance
   assert.match(await page.textContent('footer'), /Permission is hereby granted, free of charge/);
   assert.equal(await page.getAttribute('meta[http-equiv]', 'content').then((text) => /default-src 'none'; script-src 'sha256-/.test(text)), true);
   await page.finish();

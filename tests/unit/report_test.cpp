@@ -141,6 +141,7 @@ TEST(Report, the_matrices_are_those_that_are_factored) {
   ASSERT_EQ(data.matrices.size(), 1U);
   const ReportMatrix& matrix = data.matrices[0];
   EXPECT_EQ(matrix.rows, "points");
+  EXPECT_EQ(collect_report(small_fit(), {}).covariance.has_value(), small_fit().method != "band");
   EXPECT_EQ(matrix.size, 200);
   EXPECT_EQ(matrix.bandwidth, 30);
   EXPECT_EQ(matrix.kept, 200 * 31 - 30 * 31 / 2);

@@ -142,15 +142,16 @@ ReportNoise noise_of(Posterior& posterior, const Diagnostics& diagnostics) {
   return noise;
 }
 
-/// The width that the covariance itself would need where it is not what is factored.
-Index covariance_bandwidth(const FitResult& fit) {
+/// The band that the covariance itself would need where it is not what is factored.
+std::optional<ReportMatrix> covariance_of(const FitResult& fit) {
   const Series& series = *fit.series;
-  if (series.size() == 0 || fit.method == "band") return 0;
+  if (series.size() == 0 || fit.method == "band") return std::nullopt;
   const Model model = to_internal(fit.model, series.units);
   Observations points(series);
   points.at(model.noise);
   BandRepresentation band({.method = Method::band, .tolerance = fit.cut.tolerance}, 0);
-  return band.cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero)).bandwidth;
+  band.cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  return matrix_of(band.shapes().front());
 }
 
 bool has_posterior(const FitResult& fit) {
@@ -173,7 +174,7 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
       Posterior posterior = fit.posterior(options.threads);
       data.curve = curve_of(posterior, fit);
       for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
-      data.covariance_bandwidth = covariance_bandwidth(fit);
+      data.covariance = covariance_of(fit);
       if (with_data) {  // last: it uses the factor up
         data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
         data.noise = noise_of(posterior, data.diagnostics);

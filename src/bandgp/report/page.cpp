@@ -172,7 +172,7 @@ std::string report_page(const ReportData& data) {
                          {"pit", data.noise.pit}}},
                        {"trace", trace_json(fit.trace)},
                        {"matrices", matrices},
-                       {"covariance_bandwidth", data.covariance_bandwidth}};
+                       {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
   std::string page(page_head());
   page += "<script type=\"application/json\" id=\"report\">" + inert(report) + "</script>\n";
   page += blocks.html();

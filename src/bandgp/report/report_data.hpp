@@ -60,8 +60,8 @@ struct ReportData {
   Diagnostics diagnostics;  // its residuals are in points
   ReportNoise noise;
   std::vector<ReportMatrix> matrices;
-  Index covariance_bandwidth =
-      0;               // what the covariance itself would need for the same tolerance; 0: as it is
+  /// The covariance as a band, at the same tolerance, where that is not what is factored.
+  std::optional<ReportMatrix> covariance;
   std::string remark;  // what is missing, and how to get it; empty: nothing
 };
 
