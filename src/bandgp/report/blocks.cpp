@@ -52,7 +52,7 @@ std::vector<std::uint16_t> quantised(std::span<const double> values, double low,
 }  // namespace
 
 std::string Blocks::add(const std::string& base64) {
-  const std::string id = fmt::format("block-{}", ++count_);
+  std::string id = fmt::format("block-{}", ++count_);
   html_ += fmt::format("<script type=\"text/plain\" id=\"{}\">", id);
   html_ += base64;
   html_ += "</script>\n";
