@@ -22,7 +22,7 @@ AT = ["--variance", "1", "--lengthscale", "3", "--noise", "0.1"]
 # --- the programme -----------------------------------------------------------------------------------------------------
 
 def test_help_of_everything_shows_an_example(f):
-    for command in ([], ["fit"], ["nll"], ["bandwidth"], ["info"]):
+    for command in ([], ["fit"], ["report"], ["nll"], ["bandwidth"], ["info"]):
         for flag in ("--help", "-h"):
             text = f.run(*command, flag).stdout
             require("Usage: bandgp" in text and "Example" in text, text)
@@ -49,6 +49,111 @@ def test_usage_errors_are_one_line(f):
     f.refused("fit", "a.csv", "b.csv", says="b.csv")
     f.refused("fit", "a.csv", "--frobnicate", says="--frobnicate")
     f.refused("nll", "a.csv", "--noise", says="--noise")
+
+
+# --- report ------------------------------------------------------------------------------------------------------------
+
+def report_json(path):
+    """What a page holds, without what differs from run to run."""
+    page = path.read_text()
+    begin = page.index('<script type="application/json" id="report">')
+    text = page[page.index(">", begin) + 1:page.index("</script>", begin)]
+    report = json.loads(text)
+    static = page[:begin] + page[begin + len(text):]  # the page itself and all arrays
+    return {key: value for key, value in report.items() if key not in ("command", "created")}, static
+
+
+def test_report_of_fit_and_of_the_saved_model_are_equal(f):
+    # A series that the model file holds, one that it does not, and a sum.
+    long = f.series("long.csv", n=3000, gap=0.05)
+    for name, file, flags, kept in (("a", f.series(), (), True), ("b", long, (), False),
+                                    ("c", f.series("errors.csv", n=80, error=0.2), ("--kernel", "se + matern32", "--yerr", 3), True)):
+        f.run("fit", file, *flags, "-o", f"{name}.json", "--report", f"{name}.html", "--quiet")
+        has_data = json.loads((f.path / f"{name}.json").read_text())["blocks"] is not None
+        require(has_data == kept, f"{name}: data in the file: {has_data}")
+        columns = ("--yerr", 3) if name == "c" else ()
+        f.run("report", f"{name}.json", "--data", file, *columns, "-o", f"{name}2.html", "--quiet")
+        first, second = report_json(f.path / f"{name}.html"), report_json(f.path / f"{name}2.html")
+        require(first[0] == second[0], [key for key in first[0] if first[0][key] != second[0][key]])
+        require(first[1] == second[1], f"{name}: the pages differ outside of their numbers")
+        if kept:
+            f.run("report", f"{name}.json", "-o", f"{name}3.html", "--quiet")
+            require(report_json(f.path / f"{name}3.html") == first, f"{name}: without --data the page is another")
+
+
+def test_report_says_where_it_is(f):
+    text = f.run("fit", f.series(), "-o", "m.json", "--report", "out.html").stdout
+    require("Report      out.html" in text, text)
+    text = f.run("report", "m.json").stdout
+    require(text.startswith("Report      m.html, 0.") and "m.html" in f.files(), text)
+    require(f.run("report", "m.json", "--quiet").stdout == "", "--quiet")
+    page = f.run("report", "m.json", "-o", "-").stdout
+    require(page.startswith("<!doctype html>") and page.endswith("</html>\n"), page[:100])
+    page = f.run("fit", "data.csv", "--report", "-").stdout
+    require(page.startswith("<!doctype html>") and page.endswith("</html>\n"), page[:100])
+
+
+def test_report_without_the_data_says_how_to_give_them(f):
+    f.series("long.csv", n=3000, gap=0.05)
+    f.run("fit", "long.csv", "-o", "m.json", "--quiet")
+    f.run("report", "m.json", "--quiet")
+    report, _ = report_json(f.path / "m.html")
+    require(report["points"] is None and report["curve"]["count"] > 100, report["curve"])
+    require("--data FILE" in report["remark"], report["remark"])
+    require(len(report["trace"]["nll"]) == report["fit"]["evaluations"], "the trace is not in the file")
+
+
+def test_report_refuses_other_data(f):
+    f.series("long.csv", n=3000, gap=0.05)
+    f.run("fit", "long.csv", "-o", "m.json", "--quiet")
+    lines = (f.path / "long.csv").read_text().splitlines()
+    f.write("short.csv", "\n".join(lines[:-1]) + "\n")
+    f.write("moved.csv", "\n".join([lines[0]] + [f"{float(t) + 1},{y}" for t, y in (line.split(",") for line in lines[1:])]) + "\n")
+    lines[1500] = lines[1500].split(",")[0] + ",7"
+    f.write("other.csv", "\n".join(lines) + "\n")
+    for file, says in (("short.csv", "has 2999 observations, the model was fitted to 3000"), ("moved.csv", "it goes from 1 to"),
+                       ("other.csv", "other times, values or errors")):
+        f.refused("report", "m.json", "--data", file, says=[file, "is not the series of m.json", says])
+    f.series("small.csv")
+    f.run("fit", "small.csv", "-o", "s.json", "--quiet")
+    f.refused("report", "s.json", "--data", "long.csv", says="is not the series of s.json")
+    f.refused("report", "long.csv", says="not a bandgp model")
+    f.refused("report", "none.json", says="none.json")
+    f.refused("report", "-", says="-o out.html", stdin="")
+    f.refused("report", says="MODEL")
+    require(not [name for name in f.files() if name.endswith(".html")], f.files())
+
+
+def test_report_is_written_whole_or_not_at_all(f):
+    f.series()
+    before = f.files()
+    f.refused("fit", "data.csv", "--report", "none/out.html", says=["cannot write none/out.html", "No such file"])
+    f.refused("fit", "data.csv", "-o", "m.json", "--report", "none/out.html", says="none/out.html")
+    f.refused("fit", "data.csv", "-o", "-", "--report", "-", says="standard output")
+    require(f.files() == before, f.files())  # told before the work: no model either
+    (f.path / "folder.html").mkdir()
+    f.refused("fit", "data.csv", "--report", "folder.html", says="Is a directory")
+    f.run("fit", "data.csv", "-o", "m.json", "--quiet")
+    f.refused("report", "m.json", "-o", "none/out.html", says="cannot write none/out.html")
+    f.refused("report", "m.json", "-o", "m.json", says="would replace the model")
+    if os.path.exists("/dev/full"):
+        done = f.run("fit", "data.csv", "--report", "/dev/full", "--json", code=None)
+        require(done.returncode == 2 and "No space left" in done.stderr, done.stderr)
+        require(json.loads(done.stdout)["status"] == "converged", "the result is lost with the report")
+    f.write("old.html", "old")
+    f.run("fit", "data.csv", "--report", "old.html", "--quiet")
+    require((f.path / "old.html").read_text().startswith("<!doctype html>"), "not replaced")
+    require(f.files() == sorted(["data.csv", "folder.html", "m.json", "old.html"]), f.files())
+
+
+def test_report_command_is_quoted_for_a_shell(f):
+    name = "it's a $(file) & \"more\".csv"
+    f.series(name)
+    f.run("fit", name, "--kernel", "se + matern12", "--quiet", "--report", "out.html")
+    command = json.loads((f.path / "out.html").read_text().split('id="report">')[1].split("</script>")[0])["command"]
+    words = subprocess.run(["bash", "-c", f"bandgp() {{ printf '%s\\0' \"$@\"; }}; {command}"], capture_output=True,
+                           text=True, check=True).stdout.split("\0")[:-1]
+    require(words == ["fit", name, "--kernel", "se + matern12", "--quiet", "--report", "out.html"], command)
 
 
 # --- nll ---------------------------------------------------------------------------------------------------------------

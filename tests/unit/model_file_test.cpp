@@ -105,6 +105,17 @@ void expect_same(const FitResult& a, const FitResult& b) {
   EXPECT_TRUE(same_bits(s.time, t.time) && same_bits(s.value, t.value) && same_bits(s.variance, t.variance));
   EXPECT_TRUE(s.group == t.group && s.row == t.row);
   EXPECT_EQ(s.axis, t.axis);
+  EXPECT_EQ(a.source.file, b.source.file);
+  EXPECT_EQ(a.source.time_name, b.source.time_name);
+  EXPECT_EQ(a.source.value_name, b.source.value_name);
+  EXPECT_EQ(a.source.bad_lines, b.source.bad_lines);
+  ASSERT_EQ(a.trace.size(), b.trace.size());
+  for (std::size_t i = 0; i < a.trace.size(); ++i) {
+    const TraceEntry &e = a.trace[i], &f = b.trace[i];
+    EXPECT_TRUE(e.evaluation == f.evaluation && e.stage == f.stage && e.n == f.n &&
+                e.bandwidth == f.bandwidth);
+    EXPECT_TRUE(same_bits({e.nll, e.seconds}, {f.nll, f.seconds}) && same_bits(e.parameters, f.parameters));
+  }
   EXPECT_EQ(s.report.rows, t.report.rows);
   EXPECT_EQ(s.report.dropped, t.report.dropped);
   EXPECT_EQ(s.report.merged, t.report.merged);
@@ -128,6 +139,8 @@ TEST(Base64, equals_hand_values_and_reads_back) {
   EXPECT_EQ(to_base64(Values{1.0}), "AAAAAAAA8D8=");
   EXPECT_EQ(to_base64(std::vector<Index>{1, -1}), "AQAAAAAAAAD//////////w==");
   EXPECT_EQ(to_base64(std::vector<Index>{0, 0, 0}), std::string(32, 'A'));
+  EXPECT_EQ(to_base64(std::vector<float>{1.0F}), "AACAPw==");
+  EXPECT_EQ(to_base64(std::vector<std::uint16_t>{1, 65535}), "AQD//w==");
   std::mt19937_64 random(1);
   for (std::size_t count = 0; count < 20; ++count) {
     std::vector<Index> values(count);
@@ -152,16 +165,60 @@ TEST(Checksum, equals_published_values) {
   EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8U);
 }
 
-TEST(ModelFile, everything_but_the_trace_survives_bit_by_bit) {
+TEST(ModelFile, everything_survives_bit_by_bit) {
   for (const auto& [kernel, mean] :
        {std::pair{"se", Mean::constant}, std::pair{"se + matern12", Mean::linear},
         std::pair{"wendland2", Mean::zero}}) {
-    const FitResult saved = full_fit(kernel, mean);
+    FitResult saved = full_fit(kernel, mean);
+    saved.source = {"a \"file\".csv", "t\n", "größe", 3};
+    saved.trace[1].nll = std::numeric_limits<double>::infinity();
     const std::string text = to_model_text(saved);
     const FitResult loaded = from_model_text(text, "m.json");
     expect_same(saved, loaded);
     EXPECT_EQ(to_model_text(loaded), text);
   }
+}
+
+TEST(ModelFile, of_a_very_long_trace_the_end_is_kept) {
+  FitResult saved = small_fit();
+  const TraceEntry last = saved.trace.back();
+  for (int i = 1; i <= 20000; ++i) {
+    saved.trace.push_back(last);
+    saved.trace.back().evaluation = last.evaluation + i;
+  }
+  const std::string text = to_model_text(saved);
+  EXPECT_LT(text.size(), 2'000'000U);
+  const FitResult loaded = from_model_text(text, "m.json");
+  EXPECT_EQ(loaded.trace.size(), 8192U);
+  EXPECT_EQ(loaded.trace.back().evaluation, last.evaluation + 20000);
+  EXPECT_EQ(to_model_text(loaded), text);
+}
+
+TEST(ModelFile, names_in_any_encoding_do_not_cost_the_model) {
+  FitResult saved = small_fit();
+  saved.source.value_name = "temp\xe9rature";  // Latin-1
+  EXPECT_EQ(from_model_text(to_model_text(saved), "m.json").source.value_name, "temp\xef\xbf\xbdrature");
+}
+
+TEST(ModelFile, files_from_before_trace_and_source_are_read) {
+  Json json = Json::parse(to_model_text(small_fit()));
+  for (const char* key : {"checksum", "trace", "source", "data_checksum"}) json.erase(key);
+  FitResult expected = small_fit();
+  expected.trace.clear();
+  const FitResult loaded = from_model_text(with_checksum(json.dump(1)), "m.json");
+  expect_same(expected, loaded);
+  EXPECT_EQ(loaded.data_checksum, series_checksum(*small_fit().series));
+}
+
+TEST(ModelFile, the_checksum_of_a_series_tells_it_from_others) {
+  const Series& series = *small_fit().series;
+  Series other = series;
+  EXPECT_EQ(series_checksum(other), series_checksum(series));
+  other.value[3] = std::nextafter(other.value[3], 1e9);
+  EXPECT_NE(series_checksum(other), series_checksum(series));
+  other = series;
+  other.units.time_origin += 1;
+  EXPECT_NE(series_checksum(other), series_checksum(series));
 }
 
 TEST(ModelFile, predicts_bit_by_bit_as_before) {
@@ -241,7 +298,39 @@ TEST(ModelFile, the_checksum_alone_is_not_trusted) {
     return to_base64(values);
   };
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<TraceEntry>& trace = small_fit().trace;
+  const std::size_t traced = trace.size();
+  const std::vector<Index> ones(traced, 1);
+  std::vector<Index> evaluations;
+  Values seconds, parameters;
+  for (const TraceEntry& entry : trace) {
+    evaluations.push_back(entry.evaluation);
+    seconds.push_back(entry.seconds);
+    parameters.insert(parameters.end(), entry.parameters.begin(), entry.parameters.end());
+  }
   const std::vector<std::tuple<std::string, Json, std::string>> cases = {
+      {"/source", 3, "source is not an object"},
+      {"/source/file", 3, "source.file is not a text"},
+      {"/source/bad_lines", -1, "source.bad_lines"},
+      {"/data_checksum", "0123456789abcdef", "data_checksum is not that of blocks"},
+      {"/data_checksum", "short", "data_checksum is not 16"},
+      {"/trace", nullptr, "trace is not an object"},
+      {"/trace/nll", "AAAA", "trace.nll is not base64"},
+      {"/trace/nll", to_base64(Values(traced - 1, 1.0)), "different lengths"},
+      {"/trace/nll", to_base64(Values(traced, kNaN)), "trace.nll"},
+      {"/trace/stage", changed(ones, 2, Index{0}), "does not go forward"},
+      {"/trace/stage", to_base64(std::vector<Index>(traced, -1)), "counts that cannot be"},
+      {"/trace/evaluation", to_base64(ones), "does not go forward"},
+      {"/trace/evaluation", changed(evaluations, traced - 1, Index{1} << 40), "counts that cannot be"},
+      {"/trace/n", to_base64(std::vector<Index>(traced, 0)), "counts that cannot be"},
+      {"/trace/bandwidth", to_base64(std::vector<Index>(traced, -1)), "counts that cannot be"},
+      {"/trace/terms", to_base64(std::vector<Index>(traced, 2)), "counts that cannot be"},
+      {"/trace/terms", to_base64(std::vector<Index>(traced, 0)), "counts that cannot be"},
+      {"/trace/seconds", changed(seconds, 0, -1.0), "trace.seconds"},
+      {"/trace/seconds", changed(seconds, 0, 1e9), "does not go forward"},
+      {"/trace/parameters", changed(parameters, 0, -1.0), "trace.parameters"},
+      {"/trace/parameters", shorter(parameters), "trace.parameters does not fit"},
+      {"/trace/parameters", to_base64(Values(3 * traced + 1, 1.0)), "trace.parameters does not fit"},
       {"/kernel", "se", "is not set"},
       {"/kernel", "1*se(lengthscale=1e-320)", "kernel"},
       {"/kernel", 3, "kernel is not a text"},

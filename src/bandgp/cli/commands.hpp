@@ -4,6 +4,7 @@
 // it throws is 2.
 #pragma once
 #include <functional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -13,8 +14,10 @@ namespace bandgp::cli {
 
 using Run = std::function<int()>;
 
-void add_fit(CLI::App& program, Run& run);
+/// `command` is what was typed, quoted for a shell; reports show it.
+void add_fit(CLI::App& program, Run& run, const std::string& command);
 void add_predict(CLI::App& program, Run& run);
+void add_report(CLI::App& program, Run& run, const std::string& command);
 void add_nll(CLI::App& program, Run& run);
 void add_bandwidth(CLI::App& program, Run& run);
 void add_simulate(CLI::App& program, Run& run);

@@ -9,6 +9,7 @@
 #include "bandgp/cli/fit_output.hpp"
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
+#include "bandgp/cli/report_output.hpp"
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
@@ -21,7 +22,8 @@ struct FitFlags {
   ModelFlags model;
   CutFlags cut;
   CommonFlags common;
-  Text init, fix, output;
+  Text init, fix, output, report;
+  std::string command;  // as it was typed
 };
 
 FitOptions options_from(const FitFlags& flags) {
@@ -66,7 +68,12 @@ void leave_one_out(FitSummary& summary, Index threads) {
 int fit_series(const FitFlags& flags) {
   check(flags.common);
   FitOptions options = options_from(flags);
-  if (flags.output) require_writable(*flags.output);  // before the work, not after it
+  const auto is_stdout = [](const Text& path) { return path && *path == "-"; };
+  if (is_stdout(flags.output) && is_stdout(flags.report))
+    throw std::invalid_argument("-o - and --report - cannot both have standard output");
+  for (const Text& path : {flags.output, flags.report}) {
+    if (path) require_writable(*path);  // before the work, not after it
+  }
   const Input input = read_input(flags.data, options.mean);
   const Interrupt interrupt;
   options.threads = thread_count(flags.common);
@@ -82,16 +89,18 @@ int fit_series(const FitFlags& flags) {
     options.cancelled = Interrupt::requested;
     result = fit(input.series, options);
   }
+  result.source = source_of(input);
   std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error
   try {
     if (flags.output) save_model(result, *flags.output);
+    if (flags.report) write_report(result, flags.command, options.threads, *flags.report);
   } catch (...) {
     unsaved = std::current_exception();
   }
-  const bool to_stdout = !flags.output || *flags.output != "-";
-  if (to_stdout && (flags.common.json || !(flags.output && flags.common.quiet))) {
-    FitSummary summary{
-        result, input, options, {}, "", remarks(result), unsaved ? "" : flags.output.value_or("")};
+  const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
+  if (to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet))) {
+    FitSummary summary{result,          input, options, {}, "", remarks(result), unsaved ? "" : flags.output.value_or(""),
+                       unsaved ? "" : flags.report.value_or("")};
     leave_one_out(summary, options.threads);
     flags.common.json ? print(fit_json(summary)) : write_stdout(fit_text(summary));
   }
@@ -104,8 +113,9 @@ int fit_series(const FitFlags& flags) {
 
 }  // namespace
 
-void add_fit(CLI::App& program, Run& run) {
+void add_fit(CLI::App& program, Run& run, const std::string& typed) {
   auto flags = std::make_shared<FitFlags>();
+  flags->command = typed;
   CLI::App* command = program.add_subcommand("fit", "train on a series; prints a summary, writes a model");
   add_data_flags(*command, flags->data)->required();
   add_kernel_flag(*command, flags->model);
@@ -121,8 +131,11 @@ void add_fit(CLI::App& program, Run& run) {
   command->add_option("-o,--output", flags->output, "write the model to this file; - is standard output")
       ->type_name("FILE")
       ->group("Output");
+  command->add_option("--report", flags->report, "write a report, one HTML page, to this file")
+      ->type_name("FILE")
+      ->group("Output");
   add_common_flags(*command, flags->common);
-  set_examples(*command, {"bandgp fit data/sunspots.csv -o model.json",
+  set_examples(*command, {"bandgp fit data/sunspots.csv -o model.json --report sunspots.html",
                           "bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json"});
   command->callback([flags, &run] { run = [flags] { return fit_series(*flags); }; });
 }

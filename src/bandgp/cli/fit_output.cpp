@@ -195,6 +195,7 @@ std::string fit_text(const FitSummary& summary) {
   }
   text += field("Cost", cost_text(fit)) + field("Status", status_text(summary));
   if (!summary.output.empty()) text += field("Model", "written to " + summary.output);
+  if (!summary.report.empty()) text += field("Report", "written to " + summary.report);
   return text;
 }
 

@@ -16,6 +16,7 @@ struct FitSummary {
   std::string no_left_out;              // why there is none
   std::vector<std::string> remarks;
   std::string output;  // where the model went; empty: nowhere
+  std::string report;  // and the report
 };
 
 /// Why this is not a result to rely on; empty where it is.

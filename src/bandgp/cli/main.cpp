@@ -8,6 +8,7 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/manual.hpp"
 #include "bandgp/cli/reference.hpp"
+#include "bandgp/cli/report_output.hpp"
 #include "bandgp/version.hpp"
 
 namespace {
@@ -36,8 +37,10 @@ int run_program(int argc, char** argv) {
                            : bandgp::cli::help_text(bandgp::cli::command_entry(*app));
   });
   bandgp::cli::Run run;
-  bandgp::cli::add_fit(program, run);
+  const std::string command = bandgp::cli::shell_text({argv, static_cast<std::size_t>(argc)});
+  bandgp::cli::add_fit(program, run, command);
   bandgp::cli::add_predict(program, run);
+  bandgp::cli::add_report(program, run, command);
   bandgp::cli::add_nll(program, run);
   bandgp::cli::add_bandwidth(program, run);
   bandgp::cli::add_simulate(program, run);

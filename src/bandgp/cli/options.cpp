@@ -22,9 +22,9 @@ namespace {
 
 }  // namespace
 
-CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags) {
+CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* name) {
   auto* file = command.add_option(
-      "FILE", flags.file, "table as text, NPY array or EDF recording, gzipped or not; - is standard input");
+      name, flags.file, "table as text, NPY array or EDF recording, gzipped or not; - is standard input");
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     command.add_option(name, value, help)->type_name(type)->group("Data");
   };

@@ -22,7 +22,8 @@ struct DataFlags {
   Text step, thin;
   bool skip_bad = false;
 };
-CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags);  // returns FILE
+/// Returns the option that names the file: FILE, or a flag.
+CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* file = "FILE");
 
 struct ModelFlags {
   std::string kernel = "se", mean = "constant";

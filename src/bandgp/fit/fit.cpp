@@ -302,7 +302,9 @@ std::string_view status_name(FitStatus status) {
 
 FitResult fit(const Table& table, const FitOptions& options) {
   const SeriesOptions centred{.center = options.mean != Mean::zero};
-  return fit(std::make_shared<const Series>(make_series(table, centred)), options);
+  FitResult result = fit(std::make_shared<const Series>(make_series(table, centred)), options);
+  result.source = {"", table.time_name, table.value_name, table.bad_lines};
+  return result;
 }
 
 FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& given) {

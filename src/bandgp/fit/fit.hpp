@@ -62,6 +62,12 @@ struct FitOptions {
   std::function<bool()> cancelled;  // asked before every evaluation
 };
 
+/// Where the series came from, as far as it is known.
+struct Source {
+  std::string file, time_name, value_name;
+  Index bad_lines = 0;  // malformed lines that were skipped
+};
+
 struct FitResult {
   FitStatus status = FitStatus::stalled;
   std::string message;  // one sentence, with the numbers in it
@@ -83,7 +89,9 @@ struct FitResult {
   double seconds = 0;
   std::vector<TraceEntry> trace;
   Cut cut;  // what a posterior uses to reproduce the fit (reach in the user's units)
+  Source source;
   std::shared_ptr<const Series> series;
+  std::string data_checksum;  // of the series a model file was made of (io/model_file.hpp); empty: not known
   std::shared_ptr<const DualState>
       dual;  // read from a file without the data (series has no points then): predicts
 

@@ -37,6 +37,7 @@ class AutoRepresentation final : public Representation {
   Index bandwidth() const override { return current_->bandwidth(); }
   double reach() const override { return current_->reach(); }
   double condition() override { return current_->condition(); }
+  std::vector<BandShape> shapes() const override { return current_->shapes(); }
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override {
     return current_->predict(x, terms, solved, projection, variance);

@@ -54,6 +54,7 @@ class BandRepresentation final : public Representation {
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return reach_; }
   double condition() override;
+  std::vector<BandShape> shapes() const override { return {{"points", &envelope_}}; }
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;

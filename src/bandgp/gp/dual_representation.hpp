@@ -37,6 +37,7 @@ class DualRepresentation final : public Representation {
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return 0; }
   double condition() override;
+  std::vector<BandShape> shapes() const override { return {{"nodes", &envelope_}}; }
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;

@@ -38,6 +38,9 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Index bandwidth() const override { return std::max(band_.bandwidth(), envelope_.bandwidth()); }
   double reach() const override { return 0; }
   double condition() override;
+  std::vector<BandShape> shapes() const override {
+    return {{"points", &band_.envelope()}, {"nodes", &envelope_}};
+  }
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;

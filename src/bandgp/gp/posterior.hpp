@@ -58,6 +58,8 @@ class Posterior {
   const Series& series() const { return *series_; }
   /// Mean coefficients in the user's units: value at time 0, then slope.
   std::vector<double> mean_coefficients() const;
+  /// The banded matrices in use; they live as long as the posterior.
+  std::vector<BandShape> shapes() { return representation().shapes(); }
   /// What a model file needs to predict without the data, if the dual is in use.
   std::optional<DualState> dual_state();
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bandgp/band/envelope.hpp"
 #include "bandgp/band/solve.hpp"
 #include "bandgp/bandwidth/certificate.hpp"
 #include "bandgp/gp/dual_state.hpp"
@@ -44,6 +45,12 @@ struct Weights {
   std::vector<Part> parts;  // one for each term
   PanelBand* factor;        // L of M = LLᵀ: the weights' covariance is M⁻¹
   Index offset;             // of their means in a solved column
+};
+
+/// A banded matrix that is factored: the covariance of the points, or the matrix of the nodes of a grid.
+struct BandShape {
+  std::string_view rows;  // points or nodes
+  const Envelope* entries;
 };
 
 class Representation {
@@ -87,6 +94,8 @@ class Representation {
   /// An estimate, from below, of the condition number that rounding is magnified by: the ratio of pivots of a
   /// band, the largest entry of the dual's matrix.
   virtual double condition() = 0;
+  /// Which entries are kept, from choose() on.
+  virtual std::vector<BandShape> shapes() const = 0;
 
   /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)
   /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  k* and k(0) are those of `terms` (a

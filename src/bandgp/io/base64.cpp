@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace bandgp {
 namespace {
@@ -22,17 +23,22 @@ constexpr std::array<std::uint8_t, 256> kDigit = [] {
   return digit;
 }();
 
+/// The unsigned number with as many bits.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
+
 /// Byte `at` of an array of numbers laid out little-endian.
 template <class T>
 std::uint32_t byte_of(std::span<const T> values, std::size_t at) {
-  return static_cast<std::uint8_t>(std::bit_cast<std::uint64_t>(values[at / 8]) >> (8 * (at % 8)));
+  return static_cast<std::uint8_t>(std::bit_cast<Bits<T>>(values[at / sizeof(T)]) >> (8 * (at % sizeof(T))));
 }
 
 template <class T>
 std::string encode(std::span<const T> values) {
-  const std::size_t bytes = 8 * values.size();
+  const std::size_t bytes = sizeof(T) * values.size();
   std::string text;
-  text.reserve(base64_length(values.size()));
+  text.reserve((bytes + 2) / 3 * 4);
   for (std::size_t at = 0; at < bytes; at += 3) {
     std::uint32_t three = byte_of(values, at) << 16;
     if (at + 1 < bytes) three |= byte_of(values, at + 1) << 8;
@@ -79,6 +85,8 @@ std::optional<std::vector<T>> decode(std::string_view text) {
 
 std::string to_base64(std::span<const double> values) { return encode(values); }
 std::string to_base64(std::span<const Index> values) { return encode(values); }
+std::string to_base64(std::span<const float> values) { return encode(values); }
+std::string to_base64(std::span<const std::uint16_t> values) { return encode(values); }
 std::optional<std::vector<double>> doubles_from_base64(std::string_view text) { return decode<double>(text); }
 std::optional<std::vector<Index>> indices_from_base64(std::string_view text) { return decode<Index>(text); }
 

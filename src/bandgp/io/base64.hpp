@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of 8-byte numbers as text: little-endian, base64 (RFC 4648, with padding), the same on every
-// machine.
+// Arrays of numbers as text: little-endian, base64 (RFC 4648, with padding), the same on every machine.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,8 +14,10 @@ namespace bandgp {
 
 std::string to_base64(std::span<const double> values);
 std::string to_base64(std::span<const Index> values);
+std::string to_base64(std::span<const float> values);
+std::string to_base64(std::span<const std::uint16_t> values);
 
-/// How many characters `count` numbers take.
+/// How many characters `count` 8-byte numbers take.
 constexpr std::size_t base64_length(std::size_t count) { return (8 * count + 2) / 3 * 4; }
 
 /// None unless the text is exactly what to_base64 writes for some array.

@@ -15,6 +15,7 @@
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
 #include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/trace_blocks.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/version.hpp"
 
@@ -85,6 +86,13 @@ Json blocks_of(const Series& series) {
           {"row", to_base64(series.row)}};
 }
 
+Json to_json(const Source& source) {
+  return {{"file", source.file},
+          {"time_name", source.time_name},
+          {"value_name", source.value_name},
+          {"bad_lines", source.bad_lines}};
+}
+
 Json to_json(const DualState& dual) {
   std::vector<double> runs;
   for (const GaussianGrid::Run& run : dual.runs) runs.insert(runs.end(), {run.begin, run.end});
@@ -140,38 +148,50 @@ std::string read_model(std::istream& in, const std::string& name) {
 
 }  // namespace
 
+std::string series_checksum(const Series& series) {
+  std::string text;
+  for (const auto* values : {&series.time, &series.value, &series.variance}) text += to_base64(*values) + ",";
+  text += to_base64(std::vector<double>{series.units.time_origin, series.units.time_unit,
+                                        series.units.value_origin, series.units.value_unit});
+  return fmt::format("{:016x}", fnv1a(text));
+}
+
 std::string to_model_text(const FitResult& fit) {
   const std::shared_ptr<const DualState> dual = smaller_than_data(fit);
-  const Json model = {{"format", "bandgp-model"},
-                      {"format_version", 1},
-                      {"bandgp", version()},
-                      {"kernel", to_text(fit.model.kernel)},
-                      {"noise", fit.model.noise},
-                      {"mean", mean_name(fit.model.mean)},
-                      {"mean_coefficients", fit.mean},
-                      {"standard_errors", named(fit.model.kernel, "", fit.standard_errors)},
-                      {"nll", fit.nll},
-                      {"gradient", named(fit.model.kernel, "log_", fit.gradient)},
-                      {"certificate", to_json(fit.certificate)},
-                      {"method", fit.method},
-                      {"bandwidth", fit.bandwidth},
-                      {"reach", fit.reach},
-                      {"condition", fit.condition},
-                      {"rounding", fit.rounding},
-                      {"status", status_name(fit.status)},
-                      {"message", fit.message},
-                      {"evaluations", fit.evaluations},
-                      {"rejected",
-                       {{"not_positive_definite", fit.rejected_not_positive_definite},
-                        {"too_large", fit.rejected_too_large}}},
-                      {"seconds", fit.seconds},
-                      {"cut", to_json(fit.cut)},
-                      {"units", to_json(fit.series->units)},
-                      {"time_axis", to_json(fit.series->axis)},
-                      {"series", to_json(fit.series->report)},
-                      {"dual", dual ? to_json(*dual) : Json()},
-                      {"blocks", dual ? Json() : blocks_of(*fit.series)}};
-  return with_checksum(model.dump(1));
+  const Json model = {
+      {"format", "bandgp-model"},
+      {"format_version", 1},
+      {"bandgp", version()},
+      {"kernel", to_text(fit.model.kernel)},
+      {"noise", fit.model.noise},
+      {"mean", mean_name(fit.model.mean)},
+      {"mean_coefficients", fit.mean},
+      {"standard_errors", named(fit.model.kernel, "", fit.standard_errors)},
+      {"nll", fit.nll},
+      {"gradient", named(fit.model.kernel, "log_", fit.gradient)},
+      {"certificate", to_json(fit.certificate)},
+      {"method", fit.method},
+      {"bandwidth", fit.bandwidth},
+      {"reach", fit.reach},
+      {"condition", fit.condition},
+      {"rounding", fit.rounding},
+      {"status", status_name(fit.status)},
+      {"message", fit.message},
+      {"evaluations", fit.evaluations},
+      {"rejected",
+       {{"not_positive_definite", fit.rejected_not_positive_definite},
+        {"too_large", fit.rejected_too_large}}},
+      {"seconds", fit.seconds},
+      {"cut", to_json(fit.cut)},
+      {"units", to_json(fit.series->units)},
+      {"time_axis", to_json(fit.series->axis)},
+      {"series", to_json(fit.series->report)},
+      {"source", to_json(fit.source)},
+      {"data_checksum", fit.series->size() > 0 ? series_checksum(*fit.series) : fit.data_checksum},
+      {"trace", trace_to_json(fit.trace)},
+      {"dual", dual ? to_json(*dual) : Json()},
+      {"blocks", dual ? Json() : blocks_of(*fit.series)}};
+  return with_checksum(model.dump(1, ' ', false, Json::error_handler_t::replace));  // names in any encoding
 }
 
 void save_model(const FitResult& fit, const std::string& path) { write_file(path, to_model_text(fit)); }

@@ -8,11 +8,14 @@
 
 namespace bandgp {
 
-/// The text of the file.  Everything in FitResult but the trace survives the round trip.
+/// The text of the file.  Everything in FitResult survives the round trip; of a very long trace, its end.
 std::string to_model_text(const FitResult& fit);
 /// Throws std::invalid_argument: `model.json: …` what is wrong (not a model, truncated, altered, a newer
 /// version).
 FitResult from_model_text(const std::string& text, const std::string& name);
+
+/// Identifies the series of a fit: its times, values and errors, bit by bit.
+std::string series_checksum(const Series& series);
 
 /// Writes beside the target and renames: a failure leaves no half-written file.  `-` is standard output.
 void save_model(const FitResult& fit, const std::string& path);

@@ -13,6 +13,7 @@
 #include "bandgp/io/cut_name.hpp"
 #include "bandgp/io/json_fields.hpp"
 #include "bandgp/io/model_file.hpp"
+#include "bandgp/io/trace_blocks.hpp"
 
 namespace bandgp {
 namespace {
@@ -248,6 +249,27 @@ FitStatus read_status(const Fields& file) {
   refuse(fmt::format("status {} is not known", quote(text)));
 }
 
+/// What files from before these fields do not have.
+void read_origin(const Fields& file, FitResult& fit) {
+  if (file.has("source")) {
+    const Fields source = file.object("source");
+    fit.source = {source.text("file"), source.text("time_name"), source.text("value_name"),
+                  source.index("bad_lines")};
+  }
+  if (file.has("data_checksum")) fit.data_checksum = file.text("data_checksum");
+  require(fit.data_checksum.empty() ||
+              (fit.data_checksum.size() == 16 &&
+               fit.data_checksum.find_first_not_of("0123456789abcdef") == std::string::npos),
+          "data_checksum is not 16 hexadecimal digits");
+  if (fit.series->size() > 0) {
+    const std::string checksum = series_checksum(*fit.series);
+    require(fit.data_checksum.empty() || fit.data_checksum == checksum,
+            "data_checksum is not that of blocks");
+    fit.data_checksum = checksum;
+  }
+  if (file.has("trace")) fit.trace = trace_from_json(file.object("trace"), fit.model.kernel);
+}
+
 FitResult read_fit(const Fields& file) {
   constexpr Index kMostEvaluations = std::numeric_limits<int>::max();
   const auto count = [&](const Fields& fields, const char* key) {
@@ -283,6 +305,7 @@ FitResult read_fit(const Fields& file) {
     fit.dual = std::make_shared<const DualState>(read_dual(file.object("dual"), fit.model.mean));
   }
   fit.series = std::move(series);
+  read_origin(file, fit);
 
   const auto coefficients = static_cast<std::size_t>(coefficient_count(fit.model.mean));
   require(fit.mean.empty() || fit.mean.size() == coefficients, "mean_coefficients does not fit the mean");

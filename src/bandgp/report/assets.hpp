@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of web/, without data: what stands before them and what stands behind.  Written by web/build.mjs
+// when the library is built.
+#pragma once
+#include <string_view>
+
+namespace bandgp {
+
+std::string_view page_head();
+std::string_view page_tail();
+
+}  // namespace bandgp

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a fit to what its report shows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "bandgp/report/curve_times.hpp"
+#include "bandgp/report/report_data.hpp"
+
+namespace bandgp {
+namespace {
+
+/// A page with more observations than this would be slow to open; groups of them are then shown by three.
+constexpr std::size_t kMostPoints = std::size_t{1} << 20;
+constexpr Index kLags = 40, kBins = 20;
+/// Rows of a matrix that are drawn from afar; those that are drawn one by one.
+constexpr Index kFarRows = 512, kNearRows = 96;
+
+ReportAxis axis_of(const TimeAxis& axis) {
+  if (axis.is_plain() || unit_seconds(axis.unit) == 0) return {"number", axis.unit, std::nullopt};
+  return {"timestamp", axis.unit, static_cast<double>(axis.origin)};
+}
+
+/// For every group of neighbours: its smallest, its largest and its most surprising observation.
+std::vector<std::size_t> for_the_eye(const std::vector<double>& value, const std::vector<double>& surprise) {
+  std::vector<std::size_t> chosen;
+  const std::size_t group = (3 * value.size() + kMostPoints - 1) / kMostPoints;
+  for (std::size_t begin = 0; begin < value.size(); begin += group) {
+    const std::size_t end = std::min(begin + group, value.size());
+    std::size_t three[3] = {begin, begin, begin};
+    for (std::size_t i = begin; i < end; ++i) {
+      if (value[i] < value[three[0]]) three[0] = i;
+      if (value[i] > value[three[1]]) three[1] = i;
+      if (!surprise.empty() && std::abs(surprise[i]) > std::abs(surprise[three[2]])) three[2] = i;
+    }
+    std::ranges::sort(three);
+    chosen.insert(chosen.end(), std::begin(three), std::unique(std::begin(three), std::end(three)));
+  }
+  return chosen;
+}
+
+ReportPoints points_of(const Series& series, const std::vector<double>& standardised) {
+  ReportPoints points;
+  points.of = series.observations();
+  const Units& units = series.units;
+  for (Index i = 0; i < series.size(); ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    const Index count = series.has_ties() ? series.group[place + 1] - series.group[place] : 1;
+    points.time.insert(points.time.end(), static_cast<std::size_t>(count),
+                       units.time_out(series.time[place]));
+  }
+  for (const double value : series.value) points.value.push_back(units.value_out(value));
+  for (const double variance : series.variance)
+    points.error.push_back(units.value_unit * std::sqrt(variance));
+  points.standardised = standardised;
+  if (points.value.size() <= kMostPoints) return points;
+  const std::vector<std::size_t> chosen = for_the_eye(points.value, points.standardised);
+  for (auto* values : {&points.time, &points.value, &points.error, &points.standardised}) {
+    if (values->empty()) continue;
+    std::vector<double> fewer;
+    fewer.reserve(chosen.size());
+    for (const std::size_t i : chosen) fewer.push_back((*values)[i]);
+    *values = std::move(fewer);
+  }
+  return points;
+}
+
+ReportCurve curve_of(Posterior& posterior, const FitResult& fit) {
+  const Series& series = *fit.series;
+  ReportCurve curve;
+  if (series.size() > 0) {
+    std::vector<double> times(series.time.size());
+    std::ranges::transform(series.time, times.begin(), [&](double x) { return series.units.time_out(x); });
+    curve.time = curve_times(times, fit.model.kernel);
+  } else {
+    curve.time = curve_times(series.report.first_time, series.report.last_time, fit.model.kernel);
+  }
+  Prediction prediction = posterior.predict(curve.time);
+  curve.mean = std::move(prediction.mean);
+  curve.deviation = std::move(prediction.variance);
+  for (double& v : curve.deviation) v = std::sqrt(std::max(0.0, v));
+  return curve;
+}
+
+ReportMatrix matrix_of(const BandShape& shape) {
+  const auto& entries = *shape.entries;
+  ReportMatrix matrix;
+  matrix.rows = shape.rows;
+  matrix.size = entries.size();
+  matrix.bandwidth = entries.bandwidth();
+  Index widest = 0;
+  for (Index i = 0; i < matrix.size; ++i) {
+    const Index width = i - entries.first(i);
+    matrix.kept += static_cast<double>(width + 1);
+    if (width > widest - entries.first(widest)) widest = i;
+  }
+  const Index steps = std::min(matrix.size, kFarRows);
+  for (Index s = 0; s < steps; ++s) {
+    const Index row = steps > 1 ? s * (matrix.size - 1) / (steps - 1) : 0;
+    matrix.row.push_back(row);
+    matrix.first.push_back(entries.first(row));
+  }
+  // As many rows as the widest one and half as many again, its diagonal entry in the lower right.
+  const Index rows = std::min({matrix.size, kNearRows, std::max<Index>(12, 2 * matrix.bandwidth)});
+  matrix.window_begin = std::clamp<Index>(widest - 3 * rows / 4, 0, matrix.size - rows);
+  for (Index i = matrix.window_begin; i < matrix.window_begin + rows; ++i)
+    matrix.window_first.push_back(entries.first(i));
+  return matrix;
+}
+
+/// Ranks of up to about 400 order statistics: every one in the tails, where a plot of quantiles is read.
+std::vector<Index> ranks_of(Index count) {
+  constexpr Index kTail = 60, kMiddle = 280;
+  std::vector<Index> ranks;
+  if (count <= 2 * kTail + kMiddle) {
+    ranks.resize(static_cast<std::size_t>(count));
+    std::iota(ranks.begin(), ranks.end(), Index{0});
+    return ranks;
+  }
+  for (Index i = 0; i < kTail; ++i) ranks.push_back(i);
+  // From the tails inwards at a constant ratio, so that the plot is evenly filled.
+  const double ratio = std::pow(static_cast<double>(count) / 2 / kTail, 2.0 / kMiddle);
+  for (double rank = kTail; rank < static_cast<double>(count) / 2; rank = std::max(rank + 1, rank * ratio))
+    ranks.push_back(static_cast<Index>(rank));
+  const std::size_t half = ranks.size();
+  for (std::size_t i = half; i-- > 0;) ranks.push_back(count - 1 - ranks[i]);
+  return ranks;
+}
+
+ReportNoise noise_of(Posterior& posterior, const Diagnostics& diagnostics) {
+  std::vector<double> white = posterior.whitened_residuals();
+  ReportNoise noise;
+  noise.count = std::ssize(white);
+  noise.pit = pit_histogram(diagnostics.standardised, kBins);
+  noise.autocorrelation = autocorrelation(white, kLags);
+  noise.rank = ranks_of(noise.count);
+  std::ranges::sort(white);
+  for (const Index rank : noise.rank) noise.quantile.push_back(white[static_cast<std::size_t>(rank)]);
+  return noise;
+}
+
+/// The band that the covariance itself would need where it is not what is factored.
+std::optional<ReportMatrix> covariance_of(const FitResult& fit) {
+  const Series& series = *fit.series;
+  if (series.size() == 0 || fit.method == "band") return std::nullopt;
+  const Model model = to_internal(fit.model, series.units);
+  Observations points(series);
+  points.at(model.noise);
+  BandRepresentation band({.method = Method::band, .tolerance = fit.cut.tolerance}, 0);
+  band.cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
+  return matrix_of(band.shapes().front());
+}
+
+bool has_posterior(const FitResult& fit) {
+  return std::isfinite(fit.nll) && fit.model.kernel.complete() && std::isfinite(fit.model.noise);
+}
+
+}  // namespace
+
+ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
+  ReportData data;
+  data.fit = fit;
+  data.command = options.command;
+  data.created = options.created;
+  data.axis = axis_of(fit.series->axis);
+  const bool with_data = fit.series->size() > 0;
+  if (!has_posterior(fit)) {
+    data.remark = "There is no curve, because there is no fit: " + fit.message + ".";
+  } else {
+    try {
+      Posterior posterior = fit.posterior(options.threads);
+      data.curve = curve_of(posterior, fit);
+      for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
+      data.covariance = covariance_of(fit);
+      if (with_data) {  // last: it uses the factor up
+        data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
+        data.noise = noise_of(posterior, data.diagnostics);
+      } else {
+        data.remark =
+            "The model file holds the curve but not the data. Points and residuals appear with --data FILE.";
+      }
+    } catch (const std::runtime_error& error) {  // an outcome at these parameters, not a mistake
+      data.remark = fmt::format("There is no curve at these parameters: {}.", error.what());
+    }
+  }
+  if (with_data) data.points = points_of(*fit.series, data.diagnostics.standardised);
+  data.diagnostics.standardised.clear();
+  return data;
+}
+
+}  // namespace bandgp

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: what web/ made of it, with the numbers in between.  Text from the data goes into the page as JSON
+// and is put on the screen by textContent: it is never markup.
+#include <cmath>
+
+#include "bandgp/fit/parameters.hpp"
+#include "bandgp/report/assets.hpp"
+#include "bandgp/report/blocks.hpp"
+#include "bandgp/report/report_data.hpp"
+#include "bandgp/version.hpp"
+
+namespace bandgp {
+namespace {
+
+using Json = nlohmann::ordered_json;  // what is not finite becomes null
+
+/// JSON that cannot end the element it stands in, nor start another.
+std::string inert(const Json& json) {
+  std::string text;
+  for (const char c : json.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+    switch (c) {  // outside of strings JSON has none of these
+      case '<':
+        text += "\\u003c";
+        break;
+      case '>':
+        text += "\\u003e";
+        break;
+      case '&':
+        text += "\\u0026";
+        break;
+      default:
+        text += c;
+    }
+  }
+  return text;
+}
+
+Json series_json(const FitResult& fit) {
+  const SeriesReport& report = fit.series->report;
+  return {{"rows", report.rows},
+          {"used", report.used},
+          {"dropped", report.dropped},
+          {"thinned", report.thinned},
+          {"merged", report.merged},
+          {"sorted", report.was_sorted},
+          {"bad_lines", fit.source.bad_lines},
+          {"first_time", report.first_time},
+          {"last_time", report.last_time},
+          {"span", report.span},
+          {"min_gap", report.min_gap},
+          {"mean_gap", report.mean_gap},
+          {"max_gap", report.max_gap}};
+}
+
+Json parameters_json(const FitResult& fit) {
+  const std::vector<std::string> names = parameter_names(fit.model.kernel);
+  const std::vector<double> values = parameter_values(fit.model);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double error = i < fit.standard_errors.size() ? fit.standard_errors[i] : kUnset;
+    list.push_back({{"name", names[i]}, {"value", values[i]}, {"error", error}});
+  }
+  return list;
+}
+
+Json fit_json(const FitResult& fit) {
+  std::vector<std::string_view> shapes;
+  for (const Term& term : fit.model.kernel.terms)
+    shapes.push_back(std::visit([](const auto& shape) { return std::string_view(shape.name); }, term.shape));
+  return {{"shapes", shapes},
+          {"kernel", to_text(fit.model.kernel)},
+          {"mean", mean_name(fit.model.mean)},
+          {"mean_coefficients", fit.mean},
+          {"parameters", parameters_json(fit)},
+          {"noise", fit.model.noise},
+          {"status", status_name(fit.status)},
+          {"message", fit.message},
+          {"nll", fit.nll},
+          {"method", fit.method},
+          {"bandwidth", fit.bandwidth},
+          {"reach", fit.reach},
+          {"condition", fit.condition},
+          {"tolerance", fit.cut.rule == Cut::Rule::tolerance ? Json(fit.cut.tolerance) : Json()},
+          {"evaluations", fit.evaluations},
+          {"seconds", fit.seconds},
+          {"certificate",
+           {{"positive_definite", fit.certificate.positive_definite},
+            {"holds", fit.certified()},
+            {"rho", fit.certificate.rho.value()},
+            {"nll_error", fit.certificate.nll_error.value()},
+            {"mean_error", fit.certificate.mean_error.value()},
+            {"variance_error", fit.certificate.variance_error.value()}}}};
+}
+
+Json trace_json(const std::vector<TraceEntry>& trace) {
+  Json json = {{"evaluation", Json::array()}, {"stage", Json::array()},     {"n", Json::array()},
+               {"nll", Json::array()},        {"bandwidth", Json::array()}, {"seconds", Json::array()}};
+  for (const TraceEntry& entry : trace) {
+    json["evaluation"].push_back(entry.evaluation);
+    json["stage"].push_back(entry.stage);
+    json["n"].push_back(entry.n);
+    json["nll"].push_back(entry.nll);
+    json["bandwidth"].push_back(entry.bandwidth);
+    json["seconds"].push_back(entry.seconds);
+  }
+  return json;
+}
+
+Json matrix_json(const ReportMatrix& matrix) {
+  return {{"rows", matrix.rows},
+          {"size", matrix.size},
+          {"bandwidth", matrix.bandwidth},
+          {"kept", matrix.kept},
+          {"row", matrix.row},
+          {"first", matrix.first},
+          {"window_begin", matrix.window_begin},
+          {"window_first", matrix.window_first}};
+}
+
+Json points_json(const ReportPoints& points, Blocks& blocks) {
+  if (points.time.empty()) return nullptr;
+  return {{"count", points.time.size()},
+          {"of", points.of},
+          {"time", blocks.times(points.time)},
+          {"value", blocks.numbers(points.value)},
+          {"error", points.error.empty() ? Json() : blocks.logarithms(points.error)},
+          {"standardised", points.standardised.empty() ? Json() : blocks.steps(points.standardised)}};
+}
+
+Json curve_json(const ReportCurve& curve, Blocks& blocks) {
+  if (curve.time.empty()) return nullptr;
+  return {{"count", curve.time.size()},
+          {"time", blocks.times(curve.time)},
+          {"mean", blocks.numbers(curve.mean)},
+          {"deviation", blocks.logarithms(curve.deviation)}};
+}
+
+Json axis_json(const ReportAxis& axis) {
+  return {{"form", axis.form}, {"unit", axis.unit}, {"origin", axis.origin ? Json(*axis.origin) : Json()}};
+}
+
+}  // namespace
+
+std::string report_page(const ReportData& data) {
+  Blocks blocks;
+  const FitResult& fit = data.fit;
+  const Json points = points_json(data.points, blocks);
+  const Json curve = curve_json(data.curve, blocks);
+  Json matrices = Json::array();
+  for (const ReportMatrix& matrix : data.matrices) matrices.push_back(matrix_json(matrix));
+  const Json report = {{"version", version()},
+                       {"created", data.created},
+                       {"command", data.command},
+                       {"remark", data.remark},
+                       {"file", fit.source.file},
+                       {"time_name", fit.source.time_name},
+                       {"value_name", fit.source.value_name},
+                       {"axis", axis_json(data.axis)},
+                       {"series", series_json(fit)},
+                       {"fit", fit_json(fit)},
+                       {"points", points},
+                       {"curve", curve},
+                       {"diagnostics",
+                        {{"loo_nmse", data.diagnostics.loo_nmse},
+                         {"loo_nlpd", data.diagnostics.loo_nlpd},
+                         {"coverage_95", data.diagnostics.coverage_95}}},
+                       {"noise",
+                        {{"count", data.noise.count},
+                         {"rank", data.noise.rank},
+                         {"quantile", data.noise.quantile},
+                         {"autocorrelation", data.noise.autocorrelation},
+                         {"pit", data.noise.pit}}},
+                       {"trace", trace_json(fit.trace)},
+                       {"matrices", matrices},
+                       {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
+  std::string page(page_head());
+  page += "<script type=\"application/json\" id=\"report\">" + inert(report) + "</script>\n";
+  page += blocks.html();
+  page += page_tail();
+  return page;
+}
+
+}  // namespace bandgp

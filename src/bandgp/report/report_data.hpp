@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a report shows.  Plain numbers in the user's units: whoever has them can have a page.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bandgp/fit/diagnostics.hpp"
+#include "bandgp/fit/fit.hpp"
+
+namespace bandgp {
+
+/// How times are to be written: as numbers, or as dates where `origin` (seconds since 1970, UTC) says when
+/// time 0 was and `unit` (s, min, h, d or y) what a time is counted in.
+struct ReportAxis {
+  std::string form = "number";  // number or timestamp
+  std::string unit;             // shown behind numbers; empty: not known
+  std::optional<double> origin;
+};
+
+/// Observations, in time order; all arrays of one length or empty.
+struct ReportPoints {
+  std::vector<double> time, value;
+  std::vector<double> error;         // known standard errors; empty: none
+  std::vector<double> standardised;  // leave-one-out residuals; empty: there are none
+  Index of = 0;                      // how many observations these stand for
+};
+
+/// The posterior: the curve and the standard deviation of what it says about itself.
+struct ReportCurve {
+  std::vector<double> time, mean, deviation;
+};
+
+/// A banded matrix, as seen from afar and from near its widest row.
+struct ReportMatrix {
+  std::string rows;  // points or nodes
+  Index size = 0, bandwidth = 0;
+  double kept = 0;                // entries on and below the diagonal
+  std::vector<Index> row, first;  // row i keeps columns first … row
+  Index window_begin = 0;         // a stretch of consecutive rows
+  std::vector<Index> window_first;
+};
+
+/// What white noise can be told by: n values, their order statistics by rank, and autocorrelations.
+struct ReportNoise {
+  Index count = 0;
+  std::vector<Index> rank;              // 0 … count−1
+  std::vector<double> quantile;         // the value of that rank
+  std::vector<double> autocorrelation;  // lags 1, 2, …
+  std::vector<Index> pit;               // histogram of Φ(z), leave-one-out
+};
+
+struct ReportData {
+  FitResult fit;
+  std::string command;  // that writes this page again, quoted for a shell
+  std::string created;  // when, as text
+  ReportAxis axis;
+  ReportPoints points;
+  ReportCurve curve;
+  Diagnostics diagnostics;  // its residuals are in points
+  ReportNoise noise;
+  std::vector<ReportMatrix> matrices;
+  /// The covariance as a band, at the same tolerance, where that is not what is factored.
+  std::optional<ReportMatrix> covariance;
+  std::string remark;  // what is missing, and how to get it; empty: nothing
+};
+
+struct ReportOptions {
+  std::string command = {}, created = {};
+  Index threads = 1;
+};
+
+/// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
+ReportData collect_report(const FitResult& fit, const ReportOptions& options);
+
+/// One HTML file that needs nothing else.
+std::string report_page(const ReportData& data);
+
+}  // namespace bandgp
