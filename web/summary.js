@@ -39,6 +39,7 @@ function wellCard({ diagnostics: d, points }) {
 
 export function certificateSentence({ certificate: c }) {
   if (!c.positive_definite) return 'No certificate: the banded covariance is not positive definite.';
+  if (c.other_model) return 'Another model than the exact Gaussian process: there is nothing to certify.';
   if (!c.holds) return 'No certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth auto.';
   if (c.rho === 0) return 'Nothing was left out of the covariance: this is the exact Gaussian process.';
   return `The exact Gaussian process has a log-likelihood within ${bound(c.nll_error)} nats of this one, a curve within ${bound(c.mean_error)} of the curve above ` +

@@ -83,7 +83,7 @@ def test_report_of_fit_and_of_the_saved_model_are_equal(f):
 
 def test_report_says_where_it_is(f):
     text = f.run("fit", f.series(), "-o", "m.json", "--report", "out.html").stdout
-    require("Report      out.html" in text, text)
+    require("Report      written to out.html" in text, text)
     text = f.run("report", "m.json").stdout
     require(text.startswith("Report      m.html, 0.") and "m.html" in f.files(), text)
     require(f.run("report", "m.json", "--quiet").stdout == "", "--quiet")
@@ -399,8 +399,11 @@ def test_numbers_that_are_refused(f):
 def test_choices_that_are_refused(f):
     f.series()
     f.refused("nll", "data.csv", *AT, "--method", "dual", "--bandwidth", "5", says="--method dual")
-    f.refused("fit", "data.csv", "--method", "exact", says="not available yet")
-    f.refused("fit", "data.csv", "--method", "magic", says="auto, band or dual")
+    f.refused("fit", "data.csv", "--method", "exakt", says=["--method", "exact"])
+    f.refused("fit", "data.csv", "--inducing", 5, says=["--inducing", "fitc or vfe"])
+    f.refused("fit", "data.csv", "--method", "vfe", "--inducing", 0, says="inducing")
+    f.refused("fit", "data.csv", "--method", "exact", "--bandwidth", 5, says="--bandwidth")
+    f.refused("fit", "data.csv", "--method", "magic", says="auto, band, dual")
     f.refused("fit", "data.csv", "--mean", "cubic", says="zero, constant or linear")
     f.refused("fit", "data.csv", "--kernel", "sse", says=["unknown shape", "known: se"])
     f.refused("fit", "data.csv", "--kernel", "", says="kernel")

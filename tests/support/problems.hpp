@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/methods/make_representation.hpp"
 #include "support/close.hpp"
 #include "support/dense_gp.hpp"
 #include "support/random.hpp"
@@ -90,13 +91,14 @@ inline bandgp::Series make_series(const Case& c) {
 inline bandgp::Cut internal_cut(const Case& c, const bandgp::Units& units) {
   bandgp::Cut cut = c.cut;
   cut.reach /= units.time_unit;
+  cut.taper.range /= units.time_unit;
+  for (double& z : cut.inducing_inputs) z = units.time_in(z);
   return cut;
 }
 
 inline bandgp::Posterior make_posterior(const Case& c) {
   const auto series = std::make_shared<const bandgp::Series>(make_series(c));
-  return {series, c.model,
-          std::make_unique<bandgp::AutoRepresentation>(internal_cut(c, series->units), 1e10)};
+  return {series, c.model, bandgp::make_representation(internal_cut(c, series->units), 1e10)};
 }
 
 /// ‖A‖_∞ ‖A⁻¹‖₂, the latter by inverse iteration: never far below the condition number.

@@ -17,7 +17,15 @@ struct Certificate {
   UpperBound mean_error = UpperBound::infinite();      // at any x* inside the span of the data
   UpperBound variance_error = UpperBound::infinite();  // of the latent variance, likewise
 
+  /// The loss is that of another model: there is nothing to bound.
+  bool other_model = false;
+
   bool holds() const { return positive_definite && nll_error.is_finite(); }
+  static Certificate of_another_model() {
+    Certificate none;
+    none.positive_definite = none.other_model = true;
+    return none;
+  }
 };
 
 /// What the bounds need besides ρ.

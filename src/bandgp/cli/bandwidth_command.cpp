@@ -72,7 +72,7 @@ Json to_json(std::optional<Index> k) { return k ? Json(*k) : Json(nullptr); }
 
 int bandwidth(const BandwidthFlags& flags) {
   check(flags.common);
-  if (flags.common.method == "dual")
+  if (flags.common.method != "auto" && flags.common.method != "band")
     throw std::invalid_argument(
         "bandwidth asks what the covariance band needs, and --method dual has none; nll --method dual tells "
         "the "

@@ -99,7 +99,13 @@ int fit_series(const FitFlags& flags) {
   }
   const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
   if (to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet))) {
-    FitSummary summary{result,          input, options, {}, "", remarks(result), unsaved ? "" : flags.output.value_or(""),
+    FitSummary summary{result,
+                       input,
+                       options,
+                       {},
+                       "",
+                       remarks(result),
+                       unsaved ? "" : flags.output.value_or(""),
                        unsaved ? "" : flags.report.value_or("")};
     leave_one_out(summary, options.threads);
     flags.common.json ? print(fit_json(summary)) : write_stdout(fit_text(summary));

@@ -56,8 +56,8 @@ int run_program(int argc, char** argv) {
   }
   if (run) return run();
   std::string names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
-    names += (names.empty() ? "" : ", ") + command->get_name();
+  for (const CLI::App* known : program.get_subcommands([](const CLI::App*) { return true; }))
+    names += (names.empty() ? "" : ", ") + known->get_name();
   return refuse("which command? " + names + " (see bandgp --help)");
 }
 

@@ -99,7 +99,7 @@ int nll(const NllFlags& flags) {
     message = failure_text(*result.failure, result.likelihood, cost, cut);
   } else if (!std::isfinite(result.likelihood.nll)) {
     message = "the NLL is not a finite number at these parameters";
-  } else if (!result.likelihood.certificate.holds()) {
+  } else if (!result.likelihood.certificate.holds() && !result.likelihood.certificate.other_model) {
     message = certificate_text(result.likelihood.certificate);
   }
   if (flags.common.json) {

@@ -20,13 +20,34 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
+/// What only some methods have.
+void give_own(const CutFlags& flags, Cut& cut) {
+  const auto only = [&](bool given, const char* flag, std::initializer_list<Method> methods) {
+    if (!given || std::ranges::find(methods, cut.method) != methods.end()) return given;
+    std::vector<std::string_view> names;
+    for (const Method method : methods) names.push_back(method_name(method));
+    refuse(fmt::format("{} is for --method {}", flag, fmt::join(names, " or ")));
+  };
+  if (only(flags.inducing.has_value(), "--inducing", {Method::fitc, Method::vfe}))
+    cut.inducing = whole_number("--inducing", *flags.inducing);
+  cut.move_inducing = only(flags.move_inducing, "--move-inducing", {Method::fitc, Method::vfe});
+  if (only(flags.neighbours.has_value(), "--neighbours", {Method::vecchia, Method::taper}))
+    cut.neighbours = whole_number("--neighbours", *flags.neighbours);
+  if (only(flags.taper_range.has_value(), "--taper-range", {Method::taper})) {
+    if (flags.neighbours) refuse("--taper-range and --neighbours are given; only one of them can hold");
+    cut.taper.range = positive_number("--taper-range", *flags.taper_range);
+  }
+  if (only(flags.taper.has_value(), "--taper", {Method::taper}))
+    cut.taper.smoothness = parse_smoothness(*flags.taper);
+}
+
 }  // namespace
 
 CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* name) {
   auto* file = command.add_option(
       name, flags.file, "table as text, NPY array or EDF recording, gzipped or not; - is standard input");
-  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
-    command.add_option(name, value, help)->type_name(type)->group("Data");
+  const auto add = [&](const char* flag, auto& value, const char* help, const char* type) {
+    command.add_option(flag, value, help)->type_name(type)->group("Data");
   };
   add("--x", flags.x, "column of times, by name or number from 1 (default: where it is clear)", "COL");
   add("--y", flags.y, "column of values (default: where it is clear)", "COL");
@@ -84,13 +105,25 @@ void add_cut_flags(CLI::App& command, CutFlags& flags) {
   command.add_option("--reach", flags.reach, "keep the covariance of points closer than this instead")
       ->type_name("R")
       ->group("Exactness");
+  const auto add = [&](const char* name, Text& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->group("Other methods");
+  };
+  add("--inducing", flags.inducing, "fitc, vfe: number of inducing inputs (default: 100)", "M");
+  command
+      .add_flag("--move-inducing", flags.move_inducing,
+                "fitc, vfe: train the inputs' places too (default: quantiles)")
+      ->group("Other methods");
+  add("--neighbours", flags.neighbours,
+      "vecchia: points before; taper: points a side, for its range (default: 30)", "M");
+  add("--taper-range", flags.taper_range, "taper: the lag from which the covariance is 0", "R");
+  add("--taper", flags.taper, "taper: smoothness of Wendland's function (default: c2)", "c0|c2|c4");
 }
 
 void add_method_flag(CLI::App& command, CommonFlags& flags) {
   command
       .add_option("--method", flags.method,
-                  "how the covariance is held (default: auto, the cheaper at each step of training)")
-      ->type_name("auto|band|dual")
+                  "how the covariance is held (default: auto, the cheaper of band and dual at each step)")
+      ->type_name("auto|band|dual|exact|fitc|vfe|taper|vecchia")
       ->group("Exactness");
 }
 
@@ -108,12 +141,10 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
 }
 
 void check(const CommonFlags& flags) {
-  constexpr std::array<std::string_view, 5> kLater{"exact", "fitc", "vfe", "taper", "vecchia"};
-  if (std::ranges::find(kLater, flags.method) != kLater.end()) {
-    refuse(fmt::format("--method {} is not available yet", flags.method));
-  }
-  if (flags.method != "auto" && flags.method != "band" && flags.method != "dual") {
-    refuse(fmt::format("--method is auto, band or dual, not {}", quote(flags.method)));
+  try {
+    (void)parse_method(flags.method);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("--{}", error.what()));
   }
   if (flags.seed) whole_number("--seed", *flags.seed);
   thread_count(flags);
@@ -193,8 +224,9 @@ double given_tolerance(const CutFlags& flags) {
 Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& kernel) {
   Cut cut{.method = parse_method(common.method), .tolerance = given_tolerance(flags)};
   const bool fixed = flags.reach || flags.bandwidth != "auto";
-  if (cut.method == Method::dual && fixed)
-    refuse("--method dual has no --bandwidth or --reach: they are for the band");
+  if (cut.method != Method::automatic && cut.method != Method::band && fixed)
+    refuse(fmt::format("--method {} has no --bandwidth or --reach: they are for the band", common.method));
+  give_own(flags, cut);
   if (flags.reach) {
     if (flags.bandwidth != "auto") refuse("--reach and --bandwidth are given; only one of them can hold");
     cut.rule = Cut::Rule::reach;
@@ -212,6 +244,7 @@ Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& ke
     cut.rule = Cut::Rule::bandwidth;
     cut.bandwidth = whole_number("--bandwidth", flags.bandwidth);
   }
+  require_valid(cut);
   return cut;
 }
 

@@ -36,6 +36,8 @@ void add_parameter_flags(CLI::App& command, ModelFlags& flags);  // --variance, 
 struct CutFlags {
   std::string bandwidth = "auto";
   Text reach, tolerance;
+  Text inducing, neighbours, taper_range, taper;  // the other methods' own
+  bool move_inducing = false;
 };
 void add_cut_flags(CLI::App& command, CutFlags& flags);       // all of them
 void add_tolerance_flag(CLI::App& command, CutFlags& flags);  // --tolerance only

@@ -85,6 +85,7 @@ Json named_json(const std::string& prefix, const std::vector<std::string>& names
 }
 
 Json certificate_json(const Certificate& certificate) {
+  if (certificate.other_model) return nullptr;
   return {{"positive_definite", certificate.positive_definite},
           {"rho", certificate.rho.value()},
           {"nll_error", certificate.nll_error.value()},
@@ -166,6 +167,7 @@ std::string input_text(const Input& input) {
 
 std::string certificate_text(const Certificate& certificate) {
   if (!certificate.positive_definite) return "no certificate: the banded covariance is not positive definite";
+  if (certificate.other_model) return "another model than the exact GP: there is nothing to certify";
   if (!certificate.holds()) {
     return "no certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth "
            "auto";
@@ -192,6 +194,10 @@ std::string band_text(std::string_view method, Index bandwidth, double reach) {
   if (method == "mixed")
     return "mixed: short terms in a band, long ones on a grid of Gaussians; widest " + text;
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
+  if (method == "exact") return "exact: the dense covariance";
+  if (method == "fitc" || method == "vfe") return fmt::format("{}: {} inducing inputs", method, bandwidth);
+  if (method == "vecchia") return fmt::format("vecchia: each point given the {} before it", bandwidth);
+  if (method == "taper") text = "taper: " + text;
   if (reach > 0) text += fmt::format(", all within {:.4g}", reach);
   return text;
 }

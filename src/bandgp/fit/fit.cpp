@@ -12,6 +12,7 @@
 #include "bandgp/fit/standard_errors.hpp"
 #include "bandgp/fit/starts.hpp"
 #include "bandgp/fit/trainer.hpp"
+#include "bandgp/methods/make_representation.hpp"
 
 namespace bandgp {
 namespace {
@@ -104,6 +105,8 @@ Cut with_tolerance(Cut cut, double tolerance) {
 
 Cut to_internal(Cut cut, const Units& units) {
   cut.reach /= units.time_unit;
+  cut.taper.range /= units.time_unit;
+  for (double& z : cut.inducing_inputs) z = units.time_in(z);
   return cut;
 }
 
@@ -208,7 +211,7 @@ std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
   return dual ? "--method auto needs no such band; " + thinned : thinned;
 }
 
-CostEstimate cost_of(AutoRepresentation& representation, const Series& series, const Model& internal,
+CostEstimate cost_of(Representation& representation, const Series& series, const Model& internal,
                      const Cut& cut) {
   Observations points(series);
   points.at(internal.noise);
@@ -329,7 +332,11 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
   const bool coarse = options.coarse_to_fine && series->size() > kSmall;
-  const Cut loose = with_tolerance(cut, kLooseTolerance);
+  // The dense GP and what resembles it start from where the same GP ends in a band or its dual: on part of
+  // the data, and at a fraction of the cost.
+  const bool own_search =
+      cut.method == Method::automatic || cut.method == Method::band || cut.method == Method::dual;
+  const Cut loose = with_tolerance(own_search ? cut : Cut{}, kLooseTolerance);
   const Cut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
   int number = 0;
   Candidate best;
@@ -340,6 +347,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   }
   result.model = bandgp::to_user(best.model, units);
   result.cut = with_tolerance(options.cut, tight.tolerance);
+  result.cut.inducing_inputs.clear();
   if (!std::isfinite(best.nll)) {
     explain_no_start(result, trainer, max_bytes);
     result.seconds = trainer.seconds();
@@ -414,6 +422,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.standard_errors = parameters.spread(errors);
   const std::vector<double> values = parameter_values(result.model);
   for (std::size_t i = 0; i < values.size(); ++i) result.standard_errors[i] *= values[i];  // from log θ to θ
+  for (const double z : stage.representation().inducing_inputs())
+    result.cut.inducing_inputs.push_back(units.time_out(z));
   likelihood = to_user(likelihood, *series);
   result.nll = likelihood.nll;
   result.gradient = likelihood.gradient;
@@ -431,22 +441,20 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
 
 Posterior FitResult::posterior(Index threads) const {
   if (dual) return Posterior(series, model, *dual);
-  return Posterior(series, model,
-                   std::make_unique<AutoRepresentation>(to_internal(cut, series->units), 0, threads));
+  return Posterior(series, model, make_representation(to_internal(cut, series->units), 0, threads));
 }
 
 CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
   require_valid(model, series);
-  AutoRepresentation representation(to_internal(cut, series.units), 0);
-  return cost_of(representation, series, bandgp::to_internal(model, series.units), cut);
+  const auto representation = make_representation(to_internal(cut, series.units), 0);
+  return cost_of(*representation, series, bandgp::to_internal(model, series.units), cut);
 }
 
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes,
                           Index threads) {
   require_valid(model, series);
-  Evaluator evaluator(
-      series, model.mean,
-      std::make_unique<AutoRepresentation>(to_internal(cut, series.units), max_bytes, threads));
+  Evaluator evaluator(series, model.mean,
+                      make_representation(to_internal(cut, series.units), max_bytes, threads));
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts

@@ -95,7 +95,8 @@ struct FitResult {
   std::shared_ptr<const DualState>
       dual;  // read from a file without the data (series has no points then): predicts
 
-  bool certified() const { return certificate.holds(); }
+  /// Certified, or of a model that has nothing to certify.
+  bool certified() const { return certificate.holds() || certificate.other_model; }
   /// The posterior at the fitted parameters (built anew at every call).
   Posterior posterior(Index threads = 1) const;
   /// Mean and variances at these times; posterior() is the way to ask more than once.

@@ -5,16 +5,10 @@
 #include <cmath>
 
 #include "bandgp/fit/starts.hpp"
+#include "bandgp/methods/make_representation.hpp"
 
 namespace bandgp {
 namespace {
-
-std::unique_ptr<AutoRepresentation> make_representation(const Cut& cut, double max_bytes, Index threads,
-                                                        AutoRepresentation*& handle) {
-  auto representation = std::make_unique<AutoRepresentation>(cut, max_bytes, threads);
-  handle = representation.get();
-  return representation;
-}
 
 /// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's,
 /// length-scales from a tenth of the spacing to ten spans.  In logs, for every parameter.
@@ -31,12 +25,41 @@ struct Box {
   }
 };
 
+/// Inducing inputs as the optimiser sees them, where they may move: in length-scales of the start, so that
+/// steps are of one size with those of the logs.
+class MovingInputs {
+ public:
+  MovingInputs(Stage& stage, const Model& start, bool move, Trainer& trainer)
+      : representation_(stage.representation()), unit_(start.kernel.terms.front().lengthscale) {
+    Likelihood likelihood;
+    if (move && representation_.inducing_inputs().empty())
+      (void)trainer.evaluate(stage, start, false, likelihood);  // puts them in their places
+    if (move) inputs_ = representation_.inducing_inputs();
+  }
+  void append_to(std::vector<double>& x, BfgsOptions& options) const {
+    for (const double z : inputs_) {
+      x.push_back(z / unit_);
+      options.lower.push_back(-std::numeric_limits<double>::infinity());
+      options.upper.push_back(std::numeric_limits<double>::infinity());
+    }
+  }
+  void place(std::span<const double> x) const {
+    for (std::size_t j = 0; j < x.size(); ++j) inputs_[j] = unit_ * x[j];
+  }
+  void gradient(std::span<double> out) const {
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = unit_ * representation_.inducing_gradient()[j];
+  }
+
+ private:
+  Representation& representation_;
+  double unit_;
+  std::span<double> inputs_;
+};
+
 }  // namespace
 
 Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
-    : representation_(nullptr),
-      evaluator_(series, mean, make_representation(cut, max_bytes, threads, representation_)),
-      number_(number) {}
+    : evaluator_(series, mean, make_representation(cut, max_bytes, threads)), number_(number) {}
 
 Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
 
@@ -77,22 +100,32 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
     return {start.model, nll, {}, std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled};
   }
   Likelihood likelihood;
+  const MovingInputs inputs(stage, start.model, options_.cut.move_inducing, *this);
+  const std::size_t logs = parameters.free_count();
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
-    const double nll = evaluate(stage, parameters.model(x), true, likelihood);
-    if (std::isfinite(nll)) std::ranges::copy(parameters.pick(likelihood.gradient), gradient.begin());
+    inputs.place(x.subspan(logs));
+    const double nll = evaluate(stage, parameters.model(x.first(logs)), true, likelihood);
+    if (std::isfinite(nll)) {
+      std::ranges::copy(parameters.pick(likelihood.gradient), gradient.begin());
+      inputs.gradient(gradient.subspan(logs));
+    }
     return nll;
   };
   const Box box(start.model.kernel.terms.size(), data_scale(stage.series(), start.model.mean));
   BfgsOptions options;
   options.lower = parameters.pick(box.lower);
   options.upper = parameters.pick(box.upper);
-  options.inverse_hessian = start.inverse_hessian;
+  std::vector<double> x = parameters.free_logs(start.model);
+  inputs.append_to(x, options);
+  if (x.size() == logs) options.inverse_hessian = start.inverse_hessian;
   options.step_tolerance = step_tolerance;
   options.value_tolerance = 1e-3 * step_tolerance;  // nats
   options.max_evaluations = max_evaluations;
   options.cancelled = options_.cancelled;
-  const BfgsResult result = minimize(objective, parameters.free_logs(start.model), options);
-  return {parameters.model(result.x), result.value, result.inverse_hessian, result.status};
+  const BfgsResult result = minimize(objective, x, options);
+  inputs.place(std::span(result.x).subspan(logs));
+  return {parameters.model(std::span(result.x).first(logs)), result.value,
+          x.size() == logs ? result.inverse_hessian : std::vector<double>{}, result.status};
 }
 
 void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& candidate) {

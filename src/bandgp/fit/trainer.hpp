@@ -24,11 +24,10 @@ class Stage {
   Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number);
   const Series& series() const { return evaluator_.series(); }
   Evaluator& evaluator() { return evaluator_; }
-  AutoRepresentation& representation() { return *representation_; }
+  Representation& representation() { return evaluator_.representation(); }
   int number() const { return number_; }
 
  private:
-  AutoRepresentation* representation_;  // owned by the evaluator
   Evaluator evaluator_;
   int number_;
 };

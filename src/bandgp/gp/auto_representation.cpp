@@ -129,13 +129,13 @@ Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, 
 void AutoRepresentation::freeze() {
   frozen_ = true;
   band_.set_cut({.rule = Cut::Rule::envelope, .tolerance = cut_.tolerance});
-  mixed_.freeze(true);
+  mixed_.keep_entries(true);
 }
 
 void AutoRepresentation::thaw() {
   frozen_ = false;
   band_.set_cut(cut_);
-  mixed_.freeze(false);
+  mixed_.keep_entries(false);
 }
 
 }  // namespace bandgp

@@ -15,11 +15,11 @@ class AutoRepresentation final : public Representation {
   AutoRepresentation(const Cut& cut, double max_bytes, Index threads = 1);
 
   /// What one evaluation with gradient takes.
-  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   /// Until thaw(), later choices keep the representation in use and, of a band, its entries: differences of
   /// the gradient are then differences of one function.
-  void freeze();
-  void thaw();
+  void freeze() override;
+  void thaw() override;
 
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return current_->reduced_size(); }

@@ -52,6 +52,16 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
     return gap;
   };
   reach_ = 0;
+  if (tapered()) {
+    if (cut_.taper.range == 0)
+      cut_.taper.range = n > 1 ? static_cast<double>(cut_.neighbours + 1) * (x.back() - x.front()) /
+                                     static_cast<double>(n - 1)
+                               : 1;
+    reach_ = prediction_reach_ = cut_.taper.range;
+    envelope_.keep_reach(x, reach_);
+    rho_ = left_out_ = UpperBound::exactly(0);
+    return;
+  }
   switch (cut_.rule) {
     case Cut::Rule::tolerance: {
       const Choice choice = cut_.index_band
@@ -120,6 +130,7 @@ void BandRepresentation::fill_panel(Index p, double* tile) const {
   const double* row_first = envelope_.row_first();
   const Index i0 = kPanel * p, from = envelope_.panel_first()[p];
   fill_covariance(*kernel_, x + i0, x + from, i0 + kPanel - from, tile);
+  if (tapered()) cut_.taper.apply(x + i0, x + from, i0 + kPanel - from, tile);
   const Index ragged =
       static_cast<Index>(row_first[i0 + kPanel - 1]);  // from here on every row keeps the column
   if (from < ragged) tile_kernels().clip(tile, from, ragged - from, row_first + i0);
@@ -243,6 +254,7 @@ void BandRepresentation::contract(PanelRange range) {
     for (Index i = j; i <= envelope_.last_panel(j); ++i) {
       tiles.weights(i == j ? diagonal : inverse(i, j, corrected), alpha_ + kPanel * i, alpha_ + kPanel * j,
                     kPanel * j, envelope_.row_first() + kPanel * i, i == j, weights);
+      if (tapered()) cut_.taper.apply(x + kPanel * i, x + kPanel * j, kPanel, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
         tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
                                                1 / terms[t].lengthscale, weights, sums_.data() + 2 * t);
@@ -271,6 +283,7 @@ void BandRepresentation::inverse_diagonal(std::span<double> out) {
 }
 
 Certificate BandRepresentation::certificate(CertificateInputs inputs) const {
+  if (tapered()) return Certificate::of_another_model();
   inputs.cross_left_out = left_out_.value();
   return make_certificate(rho_, inputs);
 }
@@ -314,6 +327,7 @@ void BandRepresentation::fill_cross(std::span<const double> x, const Group& grou
     tests[t] = x[static_cast<std::size_t>(std::min(group.begin + t, group.end - 1))];
   const Index i0 = kPanel * group.first, i1 = kPanel * group.last;
   fill_covariance(cross_kernel_, tests, points_->time() + i0, i1 - i0, cross);
+  if (tapered()) cut_.taper.apply(tests, points_->time() + i0, i1 - i0, cross);
   for (Index i = points_->size(); i < i1; ++i) std::fill_n(cross + kPanel * (i - i0), kPanel, 0.0);
 }
 
@@ -396,7 +410,7 @@ void BandRepresentation::covariance(std::span<const double> x, double* out) {
       const double at = x[static_cast<std::size_t>(t0 + t)];
       advance(rows, at);
       for (Index i = rows.begin; i < rows.end; ++i)
-        solved.data()[t * n + i] = (*kernel_)(at - points_->time()[i]);
+        solved.data()[t * n + i] = covariance_at(at - points_->time()[i]);
     }
     const RightHandSides b{solved.data(), columns, n};
     solve(matrix_, b);
@@ -406,11 +420,11 @@ void BandRepresentation::covariance(std::span<const double> x, double* out) {
       advance(rows, at);
       double sum[kPanel] = {};
       for (Index i = rows.begin; i < rows.end; ++i) {
-        const double k = (*kernel_)(at - points_->time()[i]);
+        const double k = covariance_at(at - points_->time()[i]);
         for (Index t = 0; t < columns; ++t) sum[t] += k * solved.data()[t * n + i];
       }
       for (Index t = 0; t < columns; ++t) {
-        out[s * count + t0 + t] = (*kernel_)(at - x[static_cast<std::size_t>(t0 + t)]) - sum[t];
+        out[s * count + t0 + t] = covariance_at(at - x[static_cast<std::size_t>(t0 + t)]) - sum[t];
       }
     }
   }

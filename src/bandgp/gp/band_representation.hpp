@@ -39,7 +39,7 @@ class BandRepresentation final : public Representation {
   /// Later factorisations use this cut; rule `envelope` keeps whatever the last one kept.
   void set_cut(const Cut& cut) { cut_ = cut; }
 
-  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return envelope_.padded_size(); }
   std::optional<Failure> factor(RightHandSides b) override;
@@ -50,7 +50,7 @@ class BandRepresentation final : public Representation {
   void whiten(double*, std::uint64_t) override {}  // L⁻¹b is white already
   double rounding(double* column, const double* b) override;
   Certificate certificate(CertificateInputs inputs) const override;
-  std::string_view name() const override { return "band"; }
+  std::string_view name() const override { return tapered() ? "taper" : "band"; }
   Index bandwidth() const override { return envelope_.bandwidth(); }
   double reach() const override { return reach_; }
   double condition() override;
@@ -90,6 +90,11 @@ class BandRepresentation final : public Representation {
   std::optional<Failure> start_wide_inverse(const std::vector<Group>& groups);
   /// Moves a window to the points within the prediction's reach of x; x must not decrease from call to call.
   void advance(IndexRange& rows, double x) const;
+
+  bool tapered() const { return cut_.method == Method::taper; }
+  double covariance_at(double lag) const {
+    return tapered() ? cut_.taper(lag) * (*kernel_)(lag) : (*kernel_)(lag);
+  }
 
   Cut cut_;
   double max_bytes_;

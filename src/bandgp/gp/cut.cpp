@@ -8,15 +8,41 @@
 
 namespace bandgp {
 
-std::string_view method_name(Method method) {
-  return method == Method::automatic ? "auto" : method == Method::band ? "band" : "dual";
-}
+namespace {
+
+constexpr Method kMethods[] = {Method::automatic, Method::band, Method::dual,  Method::exact,
+                               Method::fitc,      Method::vfe,  Method::taper, Method::vecchia};
+constexpr std::string_view kNames[] = {"auto", "band", "dual", "exact", "fitc", "vfe", "taper", "vecchia"};
+constexpr std::string_view kSmoothness[] = {"c0", "c2", "c4"};
+
+}  // namespace
+
+std::string_view method_name(Method method) { return kNames[static_cast<std::size_t>(method)]; }
 
 Method parse_method(std::string_view name) {
-  for (const Method method : {Method::automatic, Method::band, Method::dual}) {
+  for (const Method method : kMethods) {
     if (name == method_name(method)) return method;
   }
-  throw std::invalid_argument(fmt::format("method is auto, band or dual, not \"{}\"", name));
+  throw std::invalid_argument(fmt::format("method is one of {}, not \"{}\"", fmt::join(kNames, ", "), name));
+}
+
+std::span<const Method> all_methods() { return kMethods; }
+
+std::string_view smoothness_name(Taper::Smoothness smoothness) {
+  return kSmoothness[static_cast<std::size_t>(smoothness)];
+}
+
+Taper::Smoothness parse_smoothness(std::string_view name) {
+  for (const auto smoothness : {Taper::Smoothness::c0, Taper::Smoothness::c2, Taper::Smoothness::c4}) {
+    if (name == smoothness_name(smoothness)) return smoothness;
+  }
+  throw std::invalid_argument(
+      fmt::format("a taper is one of {}, not \"{}\"", fmt::join(kSmoothness, ", "), name));
+}
+
+bool is_same_model(Method method) {
+  return method == Method::automatic || method == Method::band || method == Method::dual ||
+         method == Method::exact;
 }
 
 void require_valid(const Cut& cut) {
@@ -26,8 +52,18 @@ void require_valid(const Cut& cut) {
     throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", cut.bandwidth));
   if (cut.rule == Cut::Rule::reach && !(cut.reach >= 0))
     throw std::invalid_argument(fmt::format("reach must not be negative: {}", cut.reach));
-  if (cut.method == Method::dual && (cut.rule != Cut::Rule::tolerance || cut.index_band))
-    throw std::invalid_argument("a fixed bandwidth or reach means the covariance band, not the dual");
+  const bool any_band = cut.method == Method::automatic || cut.method == Method::band;
+  if (!any_band && (cut.rule != Cut::Rule::tolerance || cut.index_band))
+    throw std::invalid_argument(
+        fmt::format("a fixed bandwidth or reach means the covariance band, not {}",
+                    cut.method == Method::dual ? "the dual" : method_name(cut.method)));
+  if (cut.inducing < 1)
+    throw std::invalid_argument(
+        fmt::format("there must be an inducing input at least, not {}", cut.inducing));
+  if (cut.neighbours < 1)
+    throw std::invalid_argument(fmt::format("there must be a neighbour at least, not {}", cut.neighbours));
+  if (!(cut.taper.range >= 0 && std::isfinite(cut.taper.range)))
+    throw std::invalid_argument(fmt::format("a taper's range must be positive, not {}", cut.taper.range));
 }
 
 }  // namespace bandgp

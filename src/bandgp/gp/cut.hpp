@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the covariance is to be held: in which representation, and what may be left out of it.
 #pragma once
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "bandgp/base/index.hpp"
+#include "bandgp/kernel/taper.hpp"
 
 namespace bandgp {
 
-/// automatic: the cheapest at each θ.
-enum class Method { automatic, band, dual };
+/// automatic: the cheaper of band and dual at each θ.  The last four are other models (methods/).
+enum class Method { automatic, band, dual, exact, fitc, vfe, taper, vecchia };
 std::string_view method_name(Method method);
 Method parse_method(std::string_view name);  // throws std::invalid_argument naming the choices
+std::span<const Method> all_methods();
+std::string_view smoothness_name(Taper::Smoothness smoothness);
+Taper::Smoothness parse_smoothness(std::string_view name);
+/// Whether the method computes the GP that was asked for, and not another model like it.
+bool is_same_model(Method method);
 
 struct Cut {
   Method method = Method::automatic;
@@ -21,6 +29,12 @@ struct Cut {
   double reach = 0;         // rule reach: R, internal units
   double tolerance = 0.01;  // nats of NLL that rule tolerance promises; the other rules certify what they got
   bool index_band = false;  // rule tolerance: cut by index instead of by distance, in the covariance band
+  // The other methods' own.
+  Index inducing = 100;                      // fitc, vfe: m
+  bool move_inducing = false;                // fitc, vfe: the inputs are trained too
+  std::vector<double> inducing_inputs = {};  // fitc, vfe: where they are, internal units; empty: at quantiles
+  Index neighbours = 30;  // vecchia: m; taper: neighbours on each side, where no range is given
+  Taper taper = {};       // taper: range in internal units
 };
 
 /// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach, or a

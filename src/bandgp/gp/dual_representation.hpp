@@ -22,7 +22,7 @@ class DualRepresentation final : public Representation {
   DualRepresentation(double tolerance, double max_bytes, Index threads = 1);
 
   /// What a basis for θ takes in memory, and what an evaluation takes; sets demand, design and errors.
-  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return behind() + padded_nodes(); }
   std::optional<Failure> factor(RightHandSides b) override;

@@ -72,7 +72,8 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   const auto n = static_cast<double>(observations_.size());
   out.q = dot(y, y, stride_);
   out.log_determinant = representation_->log_determinant();
-  out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) + observations_.within();
+  out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) +
+            observations_.within() + representation_->extra_loss();
   out.coefficients = profiled_.beta;
   out.method = representation_->name();
   out.bandwidth = representation_->bandwidth();

@@ -32,9 +32,9 @@ MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Ind
 }
 
 /// Half of the tolerance is for the band.
-Cut MixedRepresentation::band_cut(bool frozen) const {
+Cut MixedRepresentation::band_cut(bool keep) const {
   return {.method = Method::band,
-          .rule = frozen ? Cut::Rule::envelope : Cut::Rule::tolerance,
+          .rule = keep ? Cut::Rule::envelope : Cut::Rule::tolerance,
           .tolerance = 0.5 * tolerance_};
 }
 

@@ -21,9 +21,9 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void set_long_terms(unsigned terms) { long_terms_ = terms; }
 
   /// Later choices keep the entries of the band (or, with false, choose them anew).
-  void freeze(bool frozen) { band_.set_cut(band_cut(frozen)); }
+  void keep_entries(bool keep) { band_.set_cut(band_cut(keep)); }
 
-  Cost cost(const Kernel& kernel, const Observations& points, double q_bound);
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return behind() + envelope_.padded_size(); }
   std::optional<Failure> factor(RightHandSides b) override;
@@ -65,7 +65,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   };
 
   Index behind() const { return points_->padded_size(); }
-  Cut band_cut(bool frozen) const;
+  Cut band_cut(bool keep) const;
   void split(const Kernel& kernel);
   void lay_out_nodes();
   void subtract_basis(const double* w, double* column);  // column −← Vw

@@ -57,6 +57,12 @@ class Representation {
  public:
   virtual ~Representation() = default;
 
+  /// What an evaluation with gradient at θ takes; may decide what to keep, as choose() does.
+  virtual Cost cost(const Kernel& kernel, const Observations& points, double q_bound) = 0;
+  /// From now on, or no longer: the form and the entries of the last evaluation, so that differences of the
+  /// gradient are differences of one function.
+  virtual void freeze() {}
+  virtual void thaw() {}
   /// Decides what to keep at θ.  q_bound ≥ yᵀD⁻¹y (profiled over the mean where there is one).  Kernel and
   /// points must stay as they are until the next choice.
   [[nodiscard]] virtual std::optional<Failure> choose(const Kernel& kernel, const Observations& points,
@@ -66,6 +72,8 @@ class Representation {
   /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
   [[nodiscard]] virtual std::optional<Failure> factor(RightHandSides b) = 0;
   virtual double log_determinant() = 0;
+  /// What the loss has besides the likelihood of N(Hβ, A), once factored; its slope is in gradient().
+  virtual double extra_loss() { return 0; }
 
   /// Reduced columns → A⁻¹ columns (the first n entries; what lies behind them is the representation's own).
   /// Keeps the factor.
@@ -73,6 +81,9 @@ class Representation {
   /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for (log variance, log lengthscale) of every
   /// term and, last, for ∂A = diag(noise_slope).  Uses the factor up.
   virtual void gradient(double* column, const double* noise_slope, std::span<double> out) = 0;
+  /// Inputs that can be moved, from choose() on, and the loss's gradient by them, from gradient() on.
+  virtual std::span<double> inducing_inputs() { return {}; }
+  virtual std::span<const double> inducing_gradient() const { return {}; }
   /// diag A⁻¹.  Uses the factor up.
   virtual void inverse_diagonal(std::span<double> out) = 0;
 
@@ -95,7 +106,7 @@ class Representation {
   /// band, the largest entry of the dual's matrix.
   virtual double condition() = 0;
   /// Which entries are kept, from choose() on.
-  virtual std::vector<BandShape> shapes() const = 0;
+  virtual std::vector<BandShape> shapes() const { return {}; }
 
   /// For increasing x* (internal), after factor(), which it keeps: projection[c·m + t] = k*ᵀ(solved column c)
   /// and, unless null, the variance k(0) − k*ᵀA⁻¹k* with the mean known.  k* and k(0) are those of `terms` (a

@@ -43,9 +43,18 @@ Json to_json(const Certificate& certificate) {
 }
 
 Json to_json(const Cut& cut) {
-  return {{"method", method_name(cut.method)}, {"rule", cut_name(cut.rule)},
-          {"bandwidth", cut.bandwidth},        {"reach", cut.reach},
-          {"tolerance", cut.tolerance},        {"index_band", cut.index_band}};
+  return {{"method", method_name(cut.method)},
+          {"rule", cut_name(cut.rule)},
+          {"bandwidth", cut.bandwidth},
+          {"reach", cut.reach},
+          {"tolerance", cut.tolerance},
+          {"index_band", cut.index_band},
+          {"inducing", cut.inducing},
+          {"move_inducing", cut.move_inducing},
+          {"neighbours", cut.neighbours},
+          {"taper_range", cut.taper.range},
+          {"taper", smoothness_name(cut.taper.smoothness)},
+          {"inducing_inputs", cut.inducing_inputs}};
 }
 
 Json to_json(const Units& units) {

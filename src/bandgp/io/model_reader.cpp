@@ -35,9 +35,16 @@ Cut read_cut(const Fields& fields) {
   const std::string text = fields.text("rule");
   const auto rule = parse_cut(text);
   if (!rule) refuse(fmt::format("cut.rule {} is not known", quote(text)));
-  const Cut cut{parse_method(fields.text("method")), *rule,
-                fields.index("bandwidth"),           fields.not_negative("reach"),
-                fields.finite("tolerance"),          fields.flag("index_band")};
+  Cut cut{parse_method(fields.text("method")), *rule,
+          fields.index("bandwidth"),           fields.not_negative("reach"),
+          fields.finite("tolerance"),          fields.flag("index_band")};
+  cut.inducing = fields.index("inducing");
+  cut.move_inducing = fields.flag("move_inducing");
+  cut.neighbours = fields.index("neighbours");
+  cut.taper = {fields.not_negative("taper_range"), parse_smoothness(fields.text("taper"))};
+  cut.inducing_inputs = fields.list("inducing_inputs");
+  require(std::ranges::all_of(cut.inducing_inputs, [](double z) { return std::isfinite(z); }),
+          "an inducing input is not finite");
   require_valid(cut);
   return cut;
 }
@@ -285,7 +292,7 @@ FitResult read_fit(const Fields& file) {
   fit.nll = file.finite_or("nll", kUnset);
   fit.certificate = read_certificate(file.object("certificate"));
   fit.method = file.text("method");
-  require(fit.method == "band" || fit.method == "dual" || fit.method == "mixed", "method is not known");
+  require(fit.method == "mixed" || parse_method(fit.method) != Method::automatic, "method is not known");
   fit.bandwidth = file.index("bandwidth");
   require(fit.bandwidth < (fit.method == "band" && series->size() > 0 ? series->size() : kWidestDual),
           "bandwidth is too wide");
@@ -299,6 +306,7 @@ FitResult read_fit(const Fields& file) {
   fit.rejected_too_large = count(file.object("rejected"), "too_large");
   fit.seconds = file.not_negative("seconds");
   fit.cut = read_cut(file.object("cut"));
+  fit.certificate.other_model = fit.certificate.positive_definite && !is_same_model(fit.cut.method);
   if (series->size() == 0) {
     require(fit.model.kernel.is_single_se() && fit.method == "dual",
             "a model without data needs one se term in its dual form");

@@ -85,6 +85,7 @@ Json fit_json(const FitResult& fit) {
           {"seconds", fit.seconds},
           {"certificate",
            {{"positive_definite", fit.certificate.positive_definite},
+            {"other_model", fit.certificate.other_model},
             {"holds", fit.certified()},
             {"rho", fit.certificate.rho.value()},
             {"nll_error", fit.certificate.nll_error.value()},

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/fit/cross_validate.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace bandgp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+template <class Values>
+Values picked(const Values& values, std::span<const Index> rows) {
+  Values result;
+  for (const Index row : rows) {
+    if (!values.empty()) result.push_back(values[static_cast<std::size_t>(row)]);
+  }
+  return result;
+}
+
+Table part_of(const Table& table, std::span<const Index> rows) {
+  Table part = table;
+  part.time = picked(table.time, rows);
+  part.value = picked(table.value, rows);
+  part.variance = picked(table.variance, rows);
+  return part;
+}
+
+/// −log N(r; 0, C) through a dense Cholesky.
+double joint_density(std::span<const double> residual, std::span<const double> covariance) {
+  const auto n = static_cast<Eigen::Index>(residual.size());
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::LLT<Eigen::MatrixXd> llt(Eigen::Map<const RowMajor>(covariance.data(), n, n));
+  if (llt.info() != Eigen::Success) return kUnset;
+  const Eigen::MatrixXd& l = llt.matrixLLT();
+  const Eigen::VectorXd z = llt.matrixL().solve(Eigen::Map<const Eigen::VectorXd>(residual.data(), n));
+  return 0.5 * z.squaredNorm() + l.diagonal().array().log().sum() +
+         0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
+}
+
+}  // namespace
+
+Scores score(std::span<const double> truth, std::span<const double> mean, std::span<const double> variance,
+             std::span<const double> covariance) {
+  const auto n = static_cast<double>(truth.size());
+  const double average = std::accumulate(truth.begin(), truth.end(), 0.0) / n;
+  double square = 0, spread = 0, density = 0, crps = 0, inside = 0;
+  std::vector<double> residual;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double r = truth[i] - mean[i], deviation = std::sqrt(variance[i]), z = r / deviation;
+    residual.push_back(r);
+    square += r * r;
+    spread += (truth[i] - average) * (truth[i] - average);
+    density += 0.5 * (std::log(2 * std::numbers::pi * variance[i]) + z * z);
+    // ∫(F − 1{y ≤ ·})² for a Gaussian F (Gneiting & Raftery 2007).
+    crps += deviation *
+            (z * std::erf(z / std::numbers::sqrt2) +
+             std::sqrt(2 / std::numbers::pi) * std::exp(-0.5 * z * z) - 1 / std::sqrt(std::numbers::pi));
+    inside += std::abs(z) <= 1.959963984540054 ? 1 : 0;
+  }
+  Scores scores{square / spread, kUnset, density / n, crps / n, inside / n};
+  if (!covariance.empty()) scores.nlpd_joint = joint_density(residual, covariance);
+  return scores;
+}
+
+Table complete_rows(const Table& table) {
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < table.time.size(); ++i) {
+    const bool known = table.variance.empty() || std::isfinite(table.variance[i]);
+    if (std::isfinite(table.time[i]) && std::isfinite(table.value[i]) && known)
+      rows.push_back(static_cast<Index>(i));
+  }
+  std::ranges::stable_sort(rows, {}, [&](Index i) { return table.time[static_cast<std::size_t>(i)]; });
+  return part_of(table, rows);
+}
+
+FoldResult validate_fold(const Table& table, const Fold& fold, const FitOptions& method, Index most_joint) {
+  FoldResult result;
+  try {
+    const Table test = part_of(table, fold.test);
+    Clock::time_point begin = Clock::now();
+    const FitResult fitted = fit(part_of(table, fold.train), method);
+    result.fit_seconds = since(begin);
+    result.bandwidth = fitted.bandwidth;
+    result.nll = fitted.nll;
+    if (!std::isfinite(fitted.nll)) {
+      result.failure = fitted.message;
+      return result;
+    }
+    begin = Clock::now();
+    Posterior posterior = fitted.posterior(method.threads);
+    const Prediction prediction = posterior.predict(test.time);
+    result.predict_seconds = since(begin);
+    std::vector<double> variance = prediction.variance_observed, covariance;
+    for (std::size_t i = 0; i < test.variance.size(); ++i) variance[i] += test.variance[i];
+    const std::size_t n = test.time.size();
+    if (static_cast<Index>(n) <= most_joint) {
+      covariance = posterior.covariance(test.time);
+      for (std::size_t i = 0; i < n; ++i) covariance[i * (n + 1)] += variance[i] - prediction.variance[i];
+    }
+    result.scores = score(test.value, prediction.mean, variance, covariance);
+  } catch (const std::exception& error) {
+    result.failure = error.what();
+  }
+  return result;
+}
+
+std::vector<FoldResult> cross_validate(const Table& table, const FitOptions& method,
+                                       const CrossValidation& how) {
+  const Table complete = complete_rows(table);
+  std::vector<FoldResult> results;
+  for (const Fold& fold :
+       make_folds(static_cast<Index>(complete.time.size()), how.folds, how.scheme, how.seed)) {
+    if (method.cancelled && method.cancelled()) break;
+    results.push_back(validate_fold(complete, fold, method, how.most_joint));
+    if (how.progress) how.progress(std::ssize(results) - 1, results.back());
+  }
+  return results;
+}
+
+}  // namespace bandgp

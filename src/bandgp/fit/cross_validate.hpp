@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well methods predict what they have not seen, all on the same folds.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bandgp/fit/fit.hpp"
+#include "bandgp/series/folds.hpp"
+
+namespace bandgp {
+
+/// Errors of predictions.  Lower is better but for the coverage, which should be 0.95.
+struct Scores {
+  double nmse = kUnset;           // Σ(y − ŷ)² / Σ(y − ȳ)², ȳ of the held-out values
+  double nlpd_joint = kUnset;     // −log N(y; ŷ, Cov + noise) of all held-out values together
+  double nlpd_marginal = kUnset;  // the same of each by itself, on average
+  double crps = kUnset;           // in the values' unit, on average
+  double coverage_95 = kUnset;    // share inside the 95 % intervals
+};
+/// `covariance` of the observations, row-major, or empty: no joint density then.
+Scores score(std::span<const double> truth, std::span<const double> mean, std::span<const double> variance,
+             std::span<const double> covariance);
+
+/// One method on one fold.
+struct FoldResult {
+  Scores scores;
+  double fit_seconds = kUnset, predict_seconds = kUnset;
+  Index bandwidth = 0;
+  double nll = kUnset;
+  std::string failure;  // why there are no scores; empty where there are
+};
+
+struct CrossValidation {
+  FoldScheme scheme = FoldScheme::shuffled;
+  Index folds = 5;
+  std::uint64_t seed = 0;
+  /// Held-out values up to this many have a joint density: it is dense in them.
+  Index most_joint = 5000;
+  std::function<void(Index fold, const FoldResult&)> progress = {};
+};
+
+/// Fits on each fold's training part, predicts the rest.  A fold that cannot be fitted is a failure with its
+/// reason, not an exception.  `table` in time order or not; rows with missing values are left out first.
+std::vector<FoldResult> cross_validate(const Table& table, const FitOptions& method,
+                                       const CrossValidation& how);
+/// One fold of it; rows index the table.
+FoldResult validate_fold(const Table& table, const Fold& fold, const FitOptions& method, Index most_joint);
+
+/// The rows of a table without missing values, in time order.
+Table complete_rows(const Table& table);
+
+}  // namespace bandgp
