@@ -10,11 +10,11 @@ const MEANING = {
 const kernelWords = (shapes) => shapes.map((s) => SHAPES[s] ?? s).join(' + ');
 const base = (name) => name.replace(/_\d+$/, '');
 
-function readCard({ series: s, file, value_name: value, time_name: time }, axis) {
+function readCard({ series: s, file, value_name: value, time_name: time, axis: { unit } }, axis) {
   const notes = [];
   const at = (t) => axis.text(axis.toPlot(t), axis.isDate ? (s.span > 0 ? (axis.toPlot(s.last_time) - axis.toPlot(s.first_time)) / 1000 : 1) : (s.span / 1000 || 0));
   notes.push(`${file || 'A series'}${value ? `: ${value} against ${time || 'row'}` : ''}, ${at(s.first_time)} to ${at(s.last_time)}.`);
-  if (s.span > 0) notes.push(`Spacing ${number(s.mean_gap, 3)}${s.max_gap > 1.5 * s.mean_gap ? ` on average, gaps up to ${number(s.max_gap, 3)}` : ''}${axis.isDate || !axis.unit ? '' : ` ${axis.unit}`}.`);
+  if (s.span > 0) notes.push(`Spacing ${number(s.mean_gap, 3)}${s.max_gap > 1.5 * s.mean_gap ? ` on average, gaps up to ${number(s.max_gap, 3)}` : ''}${unit ? ` ${unit}` : ''}.`);
   const changes = [[s.dropped, 'dropped (not finite)'], [s.thinned, 'thinned out'], [s.merged, 'sharing an earlier time'], [s.bad_lines, 'malformed lines skipped']]
     .filter(([n]) => n > 0).map(([n, what]) => `${count(n)} ${what}`);
   if (!s.sorted) changes.push('sorted by time');
@@ -22,11 +22,13 @@ function readCard({ series: s, file, value_name: value, time_name: time }, axis)
   return ['Read', count(s.used), s.used === 1 ? 'observation' : 'observations', notes];
 }
 
-function fittedCard({ fit }) {
+const withUnit = (p, unit) => withError(p.value, p.error ?? NaN) + (unit && base(p.name) === 'lengthscale' ? ` ${unit}` : '');
+
+function fittedCard({ fit, axis: { unit } }) {
   const scales = fit.parameters.filter((p) => base(p.name) === 'lengthscale');
   const single = scales.length === 1;
-  const shown = fit.parameters.map((p) => `${p.name.replace('_', ' ')} ${withError(p.value, p.error ?? NaN)}`);
-  return ['Fitted', single ? number(scales[0].value, 3) : scales.map((p) => number(p.value, 2)).join(', '), single ? 'lengthscale' : 'lengthscales',
+  const shown = fit.parameters.map((p) => `${p.name.replace('_', ' ')} ${withUnit(p, unit)}`);
+  return ['Fitted', single ? number(scales[0].value, 3) : scales.map((p) => number(p.value, 2)).join(', '), (single ? 'lengthscale' : 'lengthscales') + (unit ? `, ${unit}` : ''),
     [`${kernelWords(fit.shapes)}, ${fit.mean} mean.`, `${shown.join('; ')}.`]];
 }
 
@@ -67,8 +69,8 @@ export function summary(report, axis) {
     el('dd', {}, el('p', { class: 'figure' }, figure, unit ? el('span', {}, unit) : null), ...notes.map((note) => el('p', {}, note))))));
 }
 
-export function parameterTable({ fit }) {
-  const rows = fit.parameters.map((p) => [p.name, withError(p.value, p.error ?? NaN),
+export function parameterTable({ fit, axis: { unit } }) {
+  const rows = fit.parameters.map((p) => [p.name, withUnit(p, unit),
     p.error > 0 ? percent(p.error / Math.abs(p.value), 1) : 'none: fixed, at a bound or not asked for',
     MEANING[base(p.name)] + (base(p.name) === 'lengthscale' ? '' : `; its square root is ${number(Math.sqrt(p.value), 4)}`)]);
   ['mean at time 0', 'slope of the mean'].forEach((name, i) => {
@@ -86,6 +88,7 @@ export function certificate({ fit }) {
     ['Mean error', c.mean_error === null ? '–' : bound(c.mean_error), 'largest distance between the exact curve and this one'],
     ['Variance error', c.variance_error === null ? '–' : bound(c.variance_error), 'the same for the variance of the curve'],
     ['Tolerance', fit.tolerance === null ? 'not used' : `${number(fit.tolerance, 2)} nats`, 'asked of the last stage; the band was chosen to keep it'],
-    ['Condition', fit.condition === null ? '∞' : number(fit.condition, 2), 'what rounding is magnified by, at least; the certificate does not cover rounding']];
+    ['Condition', fit.condition === null ? '∞' : number(fit.condition, 2), 'what rounding is magnified by, at least'],
+    ['Rounding', fit.rounding === null ? '–' : `about ${number(fit.rounding, 1)} nats`, 'an estimate from residuals; it comes on top of the bounds']];
   byId('certificate-table').append(table('Numbers of the certificate', ['Bound', 'Value', 'What it says'], rows));
 }

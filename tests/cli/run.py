@@ -657,5 +657,33 @@ def test_gpml_optima(f):
         close(result["noise"], noise, 1e-3)
 
 
+def test_every_method_fits_saves_and_predicts(f):
+    f.series(n=120)
+    exact = f.json("fit", "data.csv", "--method", "exact", "-o", "exact.json")
+    require(exact["method"] == "exact" and exact["certificate"]["rho"] == 0, exact["certificate"])
+    for method, flags in [("fitc", ["--inducing", 60]), ("vfe", ["--inducing", 60]), ("vfe", ["--inducing", 25, "--move-inducing"]),
+                          ("taper", ["--taper-range", 900]), ("taper", ["--taper", "c4", "--neighbours", 60]),
+                          ("vecchia", ["--neighbours", 40])]:
+        result = f.json("fit", "data.csv", "--method", method, *flags, "-o", "m.json")
+        require(result["method"] == method and result["certificate"] is None, result)
+        require(abs(result["nll"] - exact["nll"]) < 5, (method, result["nll"], exact["nll"]))
+        text = f.run("fit", "data.csv", "--method", method, *flags).stdout
+        require("nothing to certify" in text and method in text, text)
+        rows = f.run("predict", "m.json", "--grid", "0,100,7").stdout
+        require(len(rows.splitlines()) == 16, rows)
+        at = ["--variance", 1, "--lengthscale", 3, "--noise", 0.1]
+        require(f.json("nll", "data.csv", "--method", method, *[x for x in flags if x != "--move-inducing"], *at)["certificate"] is None, method)
+    # A bound: never below the exact one at the same parameters.
+    at = ["--variance", 1, "--lengthscale", 3, "--noise", 0.1]
+    require(f.json("nll", "data.csv", "--method", "vfe", "--inducing", 20, *at)["nll"]
+            >= f.json("nll", "data.csv", "--method", "exact", *at)["nll"] - 1e-9, "vfe is below exact")
+
+
+def test_exact_refuses_what_memory_cannot_hold(f):
+    f.run("simulate", "--n", 400000, "--gap", 1, "--variance", 1, "--lengthscale", 3, "--noise", 0.1, "--seed", 1, "-o", "long.csv")
+    done = f.run("nll", "long.csv", "--method", "exact", "--variance", 1, "--lengthscale", 3, "--noise", 0.1, code=1)
+    require("1280" in done.stdout and "--method auto" in done.stdout, done.stdout)
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

@@ -161,7 +161,26 @@ void expect_near(Real value, Real truth, Real scale, const char* what) {
       << what;
 }
 
-/// Loss, gradient by 4th-order differences of the definition, predictions and their covariance.
+/// By log variance and log lengthscale of every term, then log noise: 4th-order differences of the
+/// definition.
+void expect_slopes(const std::vector<double>& gradient, const dense::Problem& p,
+                   const std::function<Real(const dense::Problem&)>& loss_of) {
+  const Real scale = 1 + std::abs(loss_of(p));
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const auto at = [&](Real step) {
+      dense::Problem moved = p;
+      Real& value = i + 1 == gradient.size() ? moved.noise
+                    : i % 2 == 0             ? moved.terms[i / 2].variance
+                                             : moved.terms[i / 2].lengthscale;
+      value *= std::exp(step);
+      return loss_of(moved);
+    };
+    const Real h = 1e-3L, slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    expect_near(gradient[i], slope, scale, "gradient");
+  }
+}
+
+/// Loss, gradient, predictions and their covariance.
 void expect_definition(const Case& c, const Define& define) {
   SCOPED_TRACE(testing::Message() << c << ' ' << method_name(c.cut.method));
   const Series series = support::make_series(c);
@@ -171,19 +190,8 @@ void expect_definition(const Case& c, const Define& define) {
   const dense::Problem p = support::exact_problem(c);
   const Real truth = loss(define(p, {}), p);
   expect_near(result.likelihood.nll, truth, 1 + std::abs(truth), "loss");
-  const std::size_t parameters = 2 * c.model.kernel.terms.size() + 1;
-  for (std::size_t i = 0; i < parameters; ++i) {
-    const auto at = [&](Real step) {
-      dense::Problem moved = p;
-      Real& value = i + 1 == parameters ? moved.noise
-                    : i % 2 == 0        ? moved.terms[i / 2].variance
-                                        : moved.terms[i / 2].lengthscale;
-      value *= std::exp(step);
-      return loss(define(moved, {}), moved);
-    };
-    const Real h = 1e-3L, slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
-    expect_near(result.likelihood.gradient[i], slope, 1 + std::abs(truth), "gradient");
-  }
+  expect_slopes(result.likelihood.gradient, p,
+                [&](const dense::Problem& at) { return loss(define(at, {}), at); });
   Random random(6);
   const std::vector<double> times = {c.time[1], c.time[3] + 0.3, c.time.front() - 0.7, c.time.back() + 0.4,
                                      0.5 * (c.time[4] + c.time[5])};
@@ -269,19 +277,7 @@ TEST(Methods, vecchia_is_its_definition) {
       const Real truth = loss_of(p);
       SCOPED_TRACE(testing::Message() << c << " m " << m);
       expect_near(result.likelihood.nll, truth, 1 + std::abs(truth), "loss");
-      const std::size_t parameters = 2 * c.model.kernel.terms.size() + 1;
-      for (std::size_t k = 0; k < parameters; ++k) {
-        const auto at = [&](Real step) {
-          dense::Problem moved = p;
-          Real& value = k + 1 == parameters ? moved.noise
-                        : k % 2 == 0        ? moved.terms[k / 2].variance
-                                            : moved.terms[k / 2].lengthscale;
-          value *= std::exp(step);
-          return loss_of(moved);
-        };
-        const Real h = 1e-3L, slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
-        expect_near(result.likelihood.gradient[k], slope, 1 + std::abs(truth), "gradient");
-      }
+      expect_slopes(result.likelihood.gradient, p, loss_of);
     }
   }
 }

@@ -123,12 +123,14 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
   std::string text = fmt::format("{}, {} mean", to_text(options.kernel), mean_name(fit.model.mean));
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += fmt::format("\n{:<14} {:.6g}", names[i], values[i]);
-    if (names[i].starts_with("lengthscale") && !fit.series->axis.unit.empty())
-      text += " " + fit.series->axis.unit;
+    const bool in_time = names[i].starts_with("lengthscale") && !fit.series->axis.unit.empty();
+    const std::string unit = in_time ? " " + fit.series->axis.unit : "";
     if (options.fix.contains(names[i])) {
-      text += " (fixed)";
+      text += unit + " (fixed)";
     } else if (i < fit.standard_errors.size() && std::isfinite(fit.standard_errors[i])) {
-      text += fmt::format(" ± {:g}", two_digits(fit.standard_errors[i]));
+      text += fmt::format(" ± {:g}", two_digits(fit.standard_errors[i])) + unit;
+    } else {
+      text += unit;
     }
   }
   if (fit.mean.size() == 1) text += fmt::format("\n{:<14} {}", "mean", value_text(fit.mean[0], *fit.series));

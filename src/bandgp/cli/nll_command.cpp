@@ -39,9 +39,8 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
         "--bandwidth auto",
         band_text("band", likelihood.bandwidth, 0), failure.row + 1);
   }
-  return fmt::format("a band of {} needs {:.1f} GB of memory and about {:.0f} s; {}",
-                     band_text("band", likelihood.bandwidth, 0), failure.bytes / 1e9, failure.seconds,
-                     cost.advice);
+  return fmt::format("{} on {} points needs {:.1f} GB of memory and about {:.0f} s; {}", cost.what, cost.n,
+                     failure.bytes / 1e9, failure.seconds, cost.advice);
 }
 
 Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
@@ -89,8 +88,8 @@ int nll(const NllFlags& flags) {
   require_usable(model, *input.series);
   const CostEstimate cost = estimate_cost(*input.series, model, cut);
   if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet && isatty(STDERR_FILENO) == 1) {
-    fmt::print(stderr, "bandgp: a band of {} neighbours on {} points takes about {:.0f} s; {}\n",
-               cost.bandwidth, cost.n, cost.seconds_per_evaluation, cost.advice);
+    fmt::print(stderr, "bandgp: {} on {} points takes about {:.0f} s; {}\n", cost.what, cost.n,
+               cost.seconds_per_evaluation, cost.advice);
   }
   const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
 

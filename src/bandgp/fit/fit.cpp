@@ -200,6 +200,10 @@ double rounding_at(Evaluator& evaluator, const Model& model) {
 
 /// A band that nobody asked for is the narrowest that will do; one that was asked for need not be.
 std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
+  if (cut.method == Method::exact) return "--method auto computes the same GP with a certificate";
+  if (cut.method == Method::fitc || cut.method == Method::vfe) return "take fewer --inducing inputs";
+  if (cut.method == Method::vecchia) return "take fewer --neighbours";
+  if (cut.method == Method::taper) return "take a shorter --taper-range";
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
   const bool dual = std::ranges::any_of(kernel.terms, is_se);
   const std::string thinned =
@@ -211,6 +215,14 @@ std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
   return dual ? "--method auto needs no such band; " + thinned : thinned;
 }
 
+std::string held(const Cut& cut, Index bandwidth) {
+  if (cut.method == Method::exact) return "the dense covariance";
+  if (cut.method == Method::fitc || cut.method == Method::vfe)
+    return fmt::format("{} inducing inputs", bandwidth);
+  if (cut.method == Method::vecchia) return fmt::format("{} neighbours", bandwidth);
+  return fmt::format("a band of {} neighbours", bandwidth);
+}
+
 CostEstimate cost_of(Representation& representation, const Series& series, const Model& internal,
                      const Cut& cut) {
   Observations points(series);
@@ -218,7 +230,13 @@ CostEstimate cost_of(Representation& representation, const Series& series, const
   const Cost cost =
       representation.cost(internal.kernel, points, points.noise_weighted_square(internal.mean != Mean::zero));
   const double thin = series.units.time_unit * cost.reach / kThinnedBandwidth;
-  return {series.size(), cost.bandwidth, cost.bytes, cost.seconds, thin, cheaper(cut, internal.kernel, thin)};
+  return {series.size(),
+          cost.bandwidth,
+          cost.bytes,
+          cost.seconds,
+          thin,
+          held(cut, cost.bandwidth),
+          cheaper(cut, internal.kernel, thin)};
 }
 
 CostEstimate cost_at(Stage& stage, const Model& model, const Cut& cut) {
@@ -232,10 +250,8 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
     result.message = fmt::format(
-        "a band of {} neighbours on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB "
-        "are "
-        "allowed; {}",
-        cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, max_bytes / 1e9, cost.advice);
+        "{} on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB are allowed; {}",
+        cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, max_bytes / 1e9, cost.advice);
     return false;
   }
   const bool cancelled = options.cancelled && options.cancelled();

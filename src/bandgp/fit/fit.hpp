@@ -38,9 +38,10 @@ struct TraceEntry {
 /// What the next stage would cost, told before it is spent.
 struct CostEstimate {
   Index n, bandwidth;
-  double bytes;  // of the band
+  double bytes;  // of the matrix
   double seconds_per_evaluation;
   double thin;         // a spacing that would bring the band down to about 200, user's time units
+  std::string what;    // is so large: "a band of 300 neighbours"
   std::string advice;  // how to do with less, one sentence without its end
 };
 
