@@ -39,7 +39,8 @@ function wellCard({ diagnostics: d, points }) {
     ['Every observation predicted from all the others.', `NMSE ${number(d.loo_nmse, 3)}, NLPD ${number(d.loo_nlpd, 4)} nats; ${percent(d.coverage_95)} lie in their 95 % interval.`]];
 }
 
-export function certificateSentence({ certificate: c }) {
+export function certificateSentence({ certificate: c, nll }) {
+  if (nll === null) return 'No certificate: there is no fit.';
   if (!c.positive_definite) return 'No certificate: the banded covariance is not positive definite.';
   if (c.other_model) return 'Another model than the exact Gaussian process: there is nothing to certify.';
   if (!c.holds) return 'No certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth auto.';

@@ -679,6 +679,41 @@ def test_every_method_fits_saves_and_predicts(f):
             >= f.json("nll", "data.csv", "--method", "exact", *at)["nll"] - 1e-9, "vfe is below exact")
 
 
+def test_outputs_do_not_replace_inputs(f):
+    f.series()
+    before = (f.path / "data.csv").read_text()
+    f.refused("fit", "data.csv", "-o", "data.csv", says="data.csv would be replaced")
+    f.refused("fit", "data.csv", "--report", "./data.csv", says="would be replaced")
+    f.refused("fit", "data.csv", "-o", "x.json", "--report", "x.json", says="would be replaced")
+    f.run("fit", "data.csv", "-o", "m.json", "--quiet")
+    f.refused("predict", "m.json", "--grid", "0,1,1", "-o", "m.json", says="would be replaced")
+    f.refused("predict", "m.json", "--at", "data.csv", "-o", "data.csv", says="would be replaced")
+    f.refused("predict", "m.json", "--grid", "0,1e12,0.001", says="rows")
+    require((f.path / "data.csv").read_text() == before and f.files() == ["data.csv", "m.json"], f.files())
+
+
+def test_a_model_of_the_dense_covariance_predicts(f):
+    f.series(n=1100)
+    f.run("fit", "data.csv", "--method", "exact", "--fix", "variance=1,lengthscale=3,noise=0.1", "-o", "m.json", "--quiet")
+    f.run("predict", "m.json", "--grid", "0,9,1")
+
+
+def test_dates_stay_dates(f):
+    f.write("dates.csv", "when,y\n" + "".join(f"{1 + i // 24:02d}-03-2010 {i % 24:02d}:00,{math.sin(i / 4) + 0.1 * math.sin(37 * i * i)}\n" for i in range(700)))
+    f.run("fit", "dates.csv", "--time-format", "%d-%m-%Y %H:%M", "-o", "m.json", "--quiet")
+    grid = f.json("predict", "m.json", "--grid", "2010-03-02,2010-03-03,12h")
+    require(grid["time"] == ["02-03-2010 00:00", "02-03-2010 12:00", "03-03-2010 00:00"], grid["time"])
+    f.write("at.csv", "when\n02-03-2010 00:00\n02-03-2010 12:00\n")  # a header over one column with a blank in it
+    at = f.json("predict", "m.json", "--at", "at.csv")
+    require(at["mean"] == grid["mean"][:2], at)
+
+
+def test_one_time_only_has_nothing_to_be_left_out(f):
+    f.write("same.csv", "t,v\n1,2\n1,3\n1,4\n")
+    text = f.run("fit", "same.csv", code=None).stdout
+    require("nan" not in text, text)
+
+
 def test_exact_refuses_what_memory_cannot_hold(f):
     f.run("simulate", "--n", 400000, "--gap", 1, "--variance", 1, "--lengthscale", 3, "--noise", 0.1, "--seed", 1, "-o", "long.csv")
     done = f.run("nll", "long.csv", "--method", "exact", "--variance", 1, "--lengthscale", 3, "--noise", 0.1, code=1)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <exception>
 #include <stdexcept>
 
@@ -56,7 +57,12 @@ void leave_one_out(FitSummary& summary, Index threads) {
     summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
   } else {
     try {
-      summary.left_out = diagnose(*fit.series, fit.posterior(threads).leave_one_out());
+      const Diagnostics found = diagnose(*fit.series, fit.posterior(threads).leave_one_out());
+      if (std::isfinite(found.loo_nmse) && std::isfinite(found.loo_nlpd)) {
+        summary.left_out = found;
+      } else {
+        summary.no_left_out = "leave-one-out says nothing: there is too little to predict from";
+      }
     } catch (const std::runtime_error& error) {
       summary.no_left_out = fmt::format("leave-one-out was not computed: {}", error.what());
     }
@@ -70,8 +76,11 @@ int fit_series(const FitFlags& flags) {
   if (is_stdout(flags.output) && is_stdout(flags.report))
     throw std::invalid_argument("-o - and --report - cannot both have standard output");
   for (const Text& path : {flags.output, flags.report}) {
-    if (path) require_writable(*path);  // before the work, not after it
+    if (!path) continue;
+    require_writable(*path);  // before the work, not after it
+    require_other_than(*path, flags.data.file);
   }
+  if (flags.output && flags.report) require_other_than(*flags.report, *flags.output);
   const Input input = read_input(flags.data, options.mean);
   const Interrupt interrupt;
   options.threads = thread_count(flags.common);
@@ -124,7 +133,9 @@ void add_fit(CLI::App& program, Run& run, const std::string& typed) {
   add_data_flags(*command, flags->data)->required();
   add_kernel_flag(*command, flags->model);
   add_mean_flag(*command, flags->model);
-  command->add_option("--init", flags->init, "starting values, such as lengthscale=3,noise=0.1")
+  command
+      ->add_option("--init", flags->init,
+                   "starting values, such as lengthscale=3,noise=0.1; no others are tried for these")
       ->type_name("NAME=VALUE,...")
       ->group("Model");
   command->add_option("--fix", flags->fix, "values that are not trained, such as noise=0.1")

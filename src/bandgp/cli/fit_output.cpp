@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "bandgp/cli/style.hpp"
+#include "bandgp/cli/times.hpp"
 #include "bandgp/fit/parameters.hpp"
 
 namespace bandgp::cli {
@@ -132,14 +133,20 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
     } else {
       text += unit;
     }
+    if (names[i] == "noise" && values[i] > 0)
+      text += fmt::format(", a standard deviation of {:.4g}", std::sqrt(values[i]));
   }
   if (fit.mean.size() == 1) text += fmt::format("\n{:<14} {}", "mean", value_text(fit.mean[0], *fit.series));
   if (fit.mean.size() > 1) {  // time 0 may lie far away: the middle of the data says more
     const SeriesReport& report = fit.series->report;
     const double middle = report.first_time + 0.5 * report.span;
-    text += fmt::format("\n{:<14} {} at {:.6g}, the middle of the data", "mean",
-                        value_text(fit.mean[0] + fit.mean[1] * middle, *fit.series), middle);
-    text += fmt::format("\n{:<14} {:.6g} a unit of time", "slope", fit.mean[1]);
+    const TimeAxis& axis = fit.series->axis;
+    text += fmt::format(
+        "\n{:<14} {} at {}, the middle of the data", "mean",
+        value_text(fit.mean[0] + fit.mean[1] * middle, *fit.series),
+        axis.is_plain() ? fmt::format("{:.6g}", middle) : time_text(*fit.series, std::round(middle)));
+    text += fmt::format("\n{:<14} {:.6g} {}", "slope", fit.mean[1],
+                        axis.unit.empty() ? "a unit of time" : "/ " + axis.unit);
   }
   return text;
 }

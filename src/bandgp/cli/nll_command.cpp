@@ -75,9 +75,9 @@ std::string to_text(const EvaluationResult& result, const Input& input, const Mo
   return field("Read", input_text(input)) + field("NLL", fmt::format("{:.10g}", likelihood.nll)) +
          field("Gradient", gradient) +
          field("Exactness", exactness_text(likelihood.certificate, result.rounding)) +
-         field("Band", fmt::format("{}; {} an evaluation",
-                                   band_text(likelihood.method, likelihood.bandwidth, likelihood.reach),
-                                   seconds_text(result.evaluation_seconds)));
+         field("Method", fmt::format("{}; {} an evaluation",
+                                     band_text(likelihood.method, likelihood.bandwidth, likelihood.reach),
+                                     seconds_text(result.evaluation_seconds)));
 }
 
 int nll(const NllFlags& flags) {

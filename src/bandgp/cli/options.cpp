@@ -84,7 +84,7 @@ void add_parameter_flags(CLI::App& command, ModelFlags& flags) {
   };
   add("--variance", flags.variance, "variance of the curve, for a kernel of one term", "V");
   add("--lengthscale", flags.lengthscale, "its length-scale, in units of time", "L");
-  add("--noise", flags.noise, "variance of the noise (0 only with --yerr)", "S");
+  add("--noise", flags.noise, "variance of the noise", "S");
 }
 
 void add_tolerance_flag(CLI::App& command, CutFlags& flags) {

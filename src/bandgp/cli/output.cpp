@@ -182,8 +182,9 @@ std::string certificate_text(const Certificate& certificate) {
 
 std::string exactness_text(const Certificate& certificate, double rounding) {
   std::string text = certificate_text(certificate);
-  constexpr double kNoOneCares = 1e-9;  // nats
-  if (certificate.holds() && !(rounding <= std::max(certificate.nll_error.value(), kNoOneCares)))
+  constexpr double kNoOneCares = 1e-9;  // nats, where nothing was left out
+  const double least = certificate.rho.value() == 0 ? kNoOneCares : certificate.nll_error.value();
+  if (certificate.holds() && !(rounding <= least))
     text += fmt::format("\nrounding, not what was left out, is the limit here: about {:.1g} nats of NLL",
                         rounding);
   return text;

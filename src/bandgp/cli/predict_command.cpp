@@ -26,6 +26,8 @@ struct PredictFlags {
 
 /// Where curves cannot be evaluated piece by piece, the covariance of all rows is factored: 4 s for so many.
 constexpr Index kMostDenseRows = 2000;
+/// More would fill any disk: 70 bytes a row.
+constexpr Index kMostRows = 10'000'000'000;
 /// Farther than this many length-scales outside the data, at most 1 % of the curve is known from them.
 constexpr double kFar = 3;
 
@@ -176,8 +178,13 @@ int predict(const PredictFlags& flags) {
   const auto seed = static_cast<std::uint64_t>(whole_number("--seed", flags.common.seed.value_or("0")));
   const std::string output = flags.output.value_or("-");
   require_writable(output);
+  require_other_than(output, flags.model);
+  if (flags.at) require_other_than(output, *flags.at);
   const FitResult fit = load_model(flags.model);
   const Times times = asked_for(flags, *fit.series);
+  if (times.size() > kMostRows)
+    throw std::invalid_argument(fmt::format("{} rows would be some {:.0f} TB: ask for fewer", times.size(),
+                                            7e-11 * static_cast<double>(times.size())));
   Posterior posterior = fit.posterior(thread_count(flags.common));
   const Samples draws(posterior, times, samples, seed);
 
@@ -204,7 +211,9 @@ int predict(const PredictFlags& flags) {
       for (std::size_t c = 0; c < all.size(); ++c)
         all[c].insert(all[c].end(), some[c].begin(), some[c].end());
     });
-    write_json(out, names, all);
+    std::function<std::string(double)> dates;
+    if (!fit.series->axis.is_plain()) dates = [&](double time) { return time_text(*fit.series, time); };
+    write_json(out, names, all, dates);
   } else {
     out.text(fmt::format("{}\n", fmt::join(names, ",")));
     in_pieces(posterior, times, draws, flags.components, [&](const Columns& some) {
@@ -233,10 +242,13 @@ void add_predict(CLI::App& program, Run& run) {
   command->add_option("--at", flags->at, "table with a column of times; - is standard input")
       ->type_name("FILE")
       ->group("Times");
-  command->add_option("--x", flags->x, "that column, by name or number from 1 (default: the first)")
+  command->add_option("--x", flags->x, "that column, by name or number from 1 (default: where it is clear)")
       ->type_name("COL")
       ->group("Times");
-  command->add_option("--grid", flags->grid, "times from A to B instead, STEP apart")
+  command
+      ->add_option("--grid", flags->grid,
+                   "times from A to B instead, STEP apart; dates as 2001-01-01,2002-01-01,1h (s, min, h, d, "
+                   "y = 365.25 d)")
       ->type_name("A,B,STEP")
       ->group("Times");
   command->add_option("-o,--output", flags->output, "write to this file (default: -, standard output)")
@@ -255,7 +267,8 @@ void add_predict(CLI::App& program, Run& run) {
                 "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
                 "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
                "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then\n"
-               "sample_1, ... for every draw and mean_1, std_1, ... for every term.");
+               "sample_1, ... for every draw and mean_1, std_1, ... for every term, which lacks the mean\n"
+               "function but shares its uncertainty.");
   command->callback([flags, &run] { run = [flags] { return predict(*flags); }; });
 }
 

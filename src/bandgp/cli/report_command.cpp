@@ -66,9 +66,15 @@ int report_model(const ReportFlags& flags) {
   if (output == flags.model)
     throw std::invalid_argument("the report would replace the model: give -o out.html");
   require_writable(output);
+  require_other_than(output, flags.data.file);
   FitResult fit = load_model(flags.model);
   if (!flags.data.file.empty()) take_data(flags.data, flags.model, fit);
   const std::size_t bytes = write_report(fit, flags.command, threads, output);
+  if (fit.series->size() == 0 && !flags.quiet)
+    fmt::print(
+        stderr,
+        "bandgp: {} holds the curve but not the data: with --data FILE the report has points and residuals\n",
+        flags.model);
   if (output != "-" && !flags.quiet)
     write_stdout(field("Report", fmt::format("{}, {:.2g} MB", output, static_cast<double>(bytes) / 1e6)));
   return 0;

@@ -3,6 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <functional>
 #include <iterator>
 #include <span>
 #include <string>
@@ -39,7 +40,9 @@ class TextStream {
 };
 
 /// {"rows": n, "name": [numbers], …}
+/// The first column as text, where there is a way to write it so.
 void write_json(TextStream& out, std::span<const std::string> names,
-                std::span<const std::vector<double>> columns);
+                std::span<const std::vector<double>> columns,
+                const std::function<std::string(double)>& first_text = {});
 
 }  // namespace bandgp::cli

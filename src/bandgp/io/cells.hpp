@@ -13,7 +13,8 @@ struct Malformed {
   std::string reason;
 };
 
-inline constexpr char kBlanks = ' ';  // as a delimiter: any run of blanks and tabs
+inline constexpr char kBlanks = ' ';    // as a delimiter: any run of blanks and tabs
+inline constexpr char kNothing = '\n';  // as a delimiter: a line is one cell
 
 std::string_view trim(std::string_view text);
 

@@ -82,6 +82,8 @@ class TextRows {
     columns.count = cells_.size();
     columns.names = header_of(cells_);
     if (!columns.names.empty() && !lines_.next(line_)) throw std::invalid_argument(file_ + ": no data rows");
+    // A lone column of timestamps: the blank inside them separates nothing.
+    if (delimiter_ == kBlanks && columns.count == 1 && is_stamp(trim(line_))) delimiter_ = kNothing;
     columns.is_stamp.assign(columns.count, false);
     columns.is_clock_of.assign(columns.count, false);
     try {

@@ -294,7 +294,9 @@ FitResult read_fit(const Fields& file) {
   fit.method = file.text("method");
   require(fit.method == "mixed" || parse_method(fit.method) != Method::automatic, "method is not known");
   fit.bandwidth = file.index("bandwidth");
-  require(fit.bandwidth < (fit.method == "band" && series->size() > 0 ? series->size() : kWidestDual),
+  const bool of_grid = fit.method == "dual" || fit.method == "mixed" || series->size() == 0;
+  const bool of_inputs = fit.method == "fitc" || fit.method == "vfe";  // there may be as many as points
+  require(fit.bandwidth < (of_grid ? kWidestDual : series->size() + (of_inputs ? 1 : 0)),
           "bandwidth is too wide");
   fit.reach = file.not_negative("reach");
   fit.condition = file.finite_or("condition", std::numeric_limits<double>::infinity());

@@ -60,6 +60,16 @@ void require_writable(const std::string& path) {
   if (access(folder_of(target).c_str(), W_OK | X_OK) != 0) refuse(path, errno);
 }
 
+void require_other_than(const std::string& path, const std::string& input) {
+  if (path == "-" || input == "-" || is_special(target_of(path))) return;
+  std::error_code ignored;
+  const bool same =
+      fs::equivalent(path, input, ignored) ||
+      fs::absolute(path, ignored).lexically_normal() == fs::absolute(input, ignored).lexically_normal();
+  if (same)
+    throw std::invalid_argument(fmt::format("{} would be replaced: name another file to write", input));
+}
+
 void write_stdout(std::string_view text) {
   if (const int failure = write_all(STDOUT_FILENO, text)) refuse("to standard output", failure);
 }

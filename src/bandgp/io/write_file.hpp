@@ -37,6 +37,10 @@ void write_file(const std::string& path, std::string_view text);
 /// Throws the same error now if write_file would fail for want of a folder or of permission.
 void require_writable(const std::string& path);
 
+/// Throws std::invalid_argument where writing `path` would replace `input`, a file that is read (or another
+/// that is written): an output must not cost the data.
+void require_other_than(const std::string& path, const std::string& input);
+
 /// Standard output, all of it or std::runtime_error.
 void write_stdout(std::string_view text);
 
