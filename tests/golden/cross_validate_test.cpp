@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "support/close.hpp"
 #include "support/dense_gp.hpp"
 #include "support/simulate.hpp"
 
@@ -89,6 +90,7 @@ TEST(CrossValidation, bears_out_the_papers_claims_on_a_small_scale) {
     const Average certified = validate(table, {.method = method});
     EXPECT_NEAR(certified.nmse, exact.nmse, 1e-3 * exact.nmse) << method_name(method);
     EXPECT_NEAR(certified.nlpd, exact.nlpd, 1e-3 * std::abs(exact.nlpd)) << method_name(method);
+    if (support::kSanitized) continue;  // LAPACK is not slowed down by a sanitizer
     EXPECT_LT(2 * certified.seconds, exact.seconds)
         << method_name(method);  // 30 and more when it was written
   }
