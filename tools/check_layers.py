@@ -10,7 +10,7 @@ SOURCE = ROOT / "src"
 
 GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis"}
 FIT = GP | {"gp", "methods", "optimize"}
-IO = {"base", "series", "kernel", "gp", "fit"}
+IO = {"base", "series", "kernel", "bandwidth", "gp", "fit"}
 MAY_INCLUDE = {
     "base": set(),
     "simd": {"base"},

@@ -306,7 +306,7 @@ TEST(Laws, the_same_input_gives_the_same_bits) {
       // An evaluator that has seen other parameters gives the same bits as a fresh one.
       const Series series = support::make_series(c);
       Evaluator evaluator(series, c.model.mean,
-                          std::make_unique<BandRepresentation>(support::internal_cut(c, series.units), 1e10));
+                          std::make_unique<BandRepresentation>(to_internal(c.cut, series.units), 1e10));
       Likelihood fresh, used;
       const Model model = to_internal(c.model, series.units);
       ASSERT_FALSE(evaluator.evaluate(model, true, fresh));

@@ -88,17 +88,9 @@ inline bandgp::Series make_series(const Case& c) {
   return bandgp::make_series(c.time, c.value, c.variance, {.center = c.model.mean != bandgp::Mean::zero});
 }
 
-inline bandgp::Cut internal_cut(const Case& c, const bandgp::Units& units) {
-  bandgp::Cut cut = c.cut;
-  cut.reach /= units.time_unit;
-  cut.taper.range /= units.time_unit;
-  for (double& z : cut.inducing_inputs) z = units.time_in(z);
-  return cut;
-}
-
 inline bandgp::Posterior make_posterior(const Case& c) {
   const auto series = std::make_shared<const bandgp::Series>(make_series(c));
-  return {series, c.model, bandgp::make_representation(internal_cut(c, series->units), 1e10)};
+  return {series, c.model, bandgp::make_representation(to_internal(c.cut, series->units), 1e10)};
 }
 
 /// ‖A‖_∞ ‖A⁻¹‖₂, the latter by inverse iteration: never far below the condition number.

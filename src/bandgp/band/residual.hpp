@@ -12,11 +12,11 @@ namespace bandgp {
 constexpr Index kProbes = 3;
 
 /// About |log|A| − log|LLᵀ|| ≈ |tr(A(LLᵀ)⁻¹ − I)|: the root mean square of xᵀ(As − x), s = (LLᵀ)⁻¹x, over
-/// vectors x of random signs, which is the trace or more.  `multiply(s, out)` is out ← As for kProbes columns
-/// by a route of its own, so that rounding in A's entries shows as well; rows from `size` on are padding.
-template <class Multiply>
-double log_determinant_residual(PanelBand& factor, Index size, Multiply&& multiply) {
-  const Index padded = factor.envelope().padded_size();
+/// vectors x of random signs, which is the trace or more.  `solve(x)` is x ← (LLᵀ)⁻¹x, `multiply(s, out)` is
+/// out ← As for kProbes columns by a route of its own, so that rounding in A's entries shows as well; rows
+/// from `size` to `padded` are padding.
+template <class Solve, class Multiply>
+double log_determinant_residual(Index size, Index padded, Solve&& solve, Multiply&& multiply) {
   AlignedBuffer solved, product;
   solved.reserve(kProbes * padded);
   product.reserve(kProbes * padded);
@@ -25,7 +25,7 @@ double log_determinant_residual(PanelBand& factor, Index size, Multiply&& multip
     for (Index i = 0; i < padded; ++i) solved.data()[c * padded + i] = i < size ? x(c, i) : 0.0;
   }
   const RightHandSides s{solved.data(), kProbes, padded}, out{product.data(), kProbes, padded};
-  solve(factor, s);
+  solve(s);
   multiply(s, out);
   double squares = 0;
   for (Index c = 0; c < kProbes; ++c) {
@@ -34,6 +34,12 @@ double log_determinant_residual(PanelBand& factor, Index size, Multiply&& multip
     squares += sum * sum;
   }
   return std::sqrt(squares / static_cast<double>(kProbes));
+}
+
+template <class Multiply>
+double log_determinant_residual(PanelBand& factor, Index size, Multiply&& multiply) {
+  return log_determinant_residual(
+      size, factor.envelope().padded_size(), [&](RightHandSides x) { solve(factor, x); }, multiply);
 }
 
 }  // namespace bandgp

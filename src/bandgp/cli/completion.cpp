@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "bandgp/cli/shell.hpp"
+
 namespace bandgp::cli {
 namespace {
 
@@ -20,9 +22,6 @@ std::string escaped(std::string_view text, std::string_view special, const char*
   }
   return out;
 }
-
-/// Inside single quotes of a POSIX shell.
-std::string quoted(std::string_view text) { return fmt::format("'{}'", escaped(text, "'", "'\\{}'")); }
 
 std::string command_names(const Reference& reference, std::string_view separator) {
   std::vector<std::string> names;
@@ -96,7 +95,7 @@ std::string zsh_completion(const Reference& reference) {
   };  // in [help] and :value:
   std::string commands, cases;
   for (const CommandEntry& command : reference.commands) {
-    commands += fmt::format("        {}\n", quoted(command.name + ":" + plain(command.summary)));
+    commands += fmt::format("        {}\n", shell_quoted(command.name + ":" + plain(command.summary)));
     cases += fmt::format("        {})\n          _arguments", command.name);
     for (const OptionEntry& option : command.options) {
       const std::string action = option.takes_file() ? "_files"
@@ -105,17 +104,18 @@ std::string zsh_completion(const Reference& reference) {
                                      : fmt::format("({})", fmt::join(option.choices, " "));
       const std::string value = fmt::format(":{}:{}", plain(option.value), action);
       if (option.positional) {
-        cases += fmt::format(" \\\n            {}", quoted("1" + value));
+        cases += fmt::format(" \\\n            {}", shell_quoted("1" + value));
         continue;
       }
       for (const std::string& name : option.names) {
         const bool is_long = name.starts_with("--");
-        cases += fmt::format(" \\\n            {}",
-                             quoted(fmt::format("({}){}{}[{}]{}", fmt::join(option.names, " "), name,
-                                                option.value.empty() ? ""
-                                                : is_long            ? "="
-                                                                     : "+",
-                                                plain(option.help), option.value.empty() ? "" : value)));
+        cases +=
+            fmt::format(" \\\n            {}",
+                        shell_quoted(fmt::format("({}){}{}[{}]{}", fmt::join(option.names, " "), name,
+                                                 option.value.empty() ? ""
+                                                 : is_long            ? "="
+                                                                      : "+",
+                                                 plain(option.help), option.value.empty() ? "" : value)));
       }
     }
     cases += "\n          ;;\n";

@@ -98,23 +98,30 @@ int fit_series(const FitFlags& flags) {
   }
   result.source = source_of(input);
   std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error
-  try {
+  const auto attempt = [&](const auto& write) {
+    try {
+      if (!unsaved) write();
+    } catch (...) {
+      unsaved = std::current_exception();
+    }
+  };
+  attempt([&] {
     if (flags.output) save_model(result, *flags.output);
-    if (flags.report) write_report(result, flags.command, options.threads, *flags.report);
-  } catch (...) {
-    unsaved = std::current_exception();
-  }
+  });
   const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
-  if (to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet))) {
-    FitSummary summary{result,
-                       input,
-                       options,
-                       {},
-                       "",
-                       remarks(result),
-                       unsaved ? "" : flags.output.value_or(""),
-                       unsaved ? "" : flags.report.value_or("")};
-    leave_one_out(summary, options.threads);
+  const bool told =
+      to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
+  FitSummary summary{result, input, options, {}, "", {}, "", ""};
+  if (told) leave_one_out(summary, options.threads);
+  attempt([&] {
+    if (flags.report)
+      write_report(result, flags.command, options.threads, *flags.report,
+                   summary.left_out ? &*summary.left_out : nullptr);
+  });
+  if (told) {
+    summary.remarks = remarks(result);
+    if (!unsaved) summary.output = flags.output.value_or("");
+    if (!unsaved) summary.report = flags.report.value_or("");
     flags.common.json ? print(fit_json(summary)) : write_stdout(fit_text(summary));
   }
   if (unsaved) std::rethrow_exception(unsaved);

@@ -8,7 +8,7 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/manual.hpp"
 #include "bandgp/cli/reference.hpp"
-#include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/shell.hpp"
 #include "bandgp/version.hpp"
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "bandgp/cli/style.hpp"
 #include "bandgp/cli/times.hpp"
+#include "bandgp/io/result_json.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/series/gaps.hpp"
 
@@ -86,34 +87,19 @@ Json named_json(const std::string& prefix, const std::vector<std::string>& names
 
 Json certificate_json(const Certificate& certificate) {
   if (certificate.other_model) return nullptr;
-  return {{"positive_definite", certificate.positive_definite},
-          {"rho", certificate.rho.value()},
-          {"nll_error", certificate.nll_error.value()},
-          {"mean_error", certificate.mean_error.value()},
-          {"variance_error", certificate.variance_error.value()}};
+  return to_json(certificate);
 }
 
 Json series_json(const Input& input) {
   const SeriesReport& report = input.series->report;
   const Gaps gaps = find_gaps(*input.series);
   const TimeAxis& axis = input.series->axis;
-  Json json = {{"rows", report.rows},
-               {"used", report.used},
-               {"dropped", report.dropped},
-               {"merged", report.merged},
-               {"thinned", report.thinned},
-               {"bad_lines", input.bad_lines},
-               {"sorted", report.was_sorted},
-               {"min_gap", report.min_gap},
-               {"mean_gap", report.mean_gap},
-               {"max_gap", report.max_gap},
-               {"span", report.span},
-               {"first_time", report.first_time},
-               {"last_time", report.last_time},
-               {"time_name", input.time_name},
-               {"value_name", input.value_name},
-               {"gaps", gaps.count},
-               {"gap_limit", gaps.limit}};
+  Json json = to_json(report);
+  json["bad_lines"] = input.bad_lines;
+  json["time_name"] = input.time_name;
+  json["value_name"] = input.value_name;
+  json["gaps"] = gaps.count;
+  json["gap_limit"] = gaps.limit;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   json["time_column"] = text_or_null(input.time_column);
   json["value_column"] = text_or_null(input.value_column);

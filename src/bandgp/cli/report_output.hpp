@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report on disk, as fit and report write it.
 #pragma once
-#include <span>
 #include <string>
 
 #include "bandgp/cli/options.hpp"
+#include "bandgp/fit/diagnostics.hpp"
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp::cli {
-
-/// The words of a command line so that a shell reads them back as they were; the first one is the programme.
-std::string shell_text(std::span<char* const> words);
 
 Source source_of(const Input& input);
 
 /// Collects and writes; returns the size of the page in bytes.
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path);
+                         const std::string& path, const Diagnostics* diagnostics = nullptr);
 
 }  // namespace bandgp::cli

@@ -2,26 +2,14 @@
 // How well methods predict what they have not seen, all on the same folds.
 #pragma once
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/scores.hpp"
 #include "bandgp/series/folds.hpp"
 
 namespace bandgp {
-
-/// Errors of predictions.  Lower is better but for the coverage, which should be 0.95.
-struct Scores {
-  double nmse = kUnset;           // Σ(y − ŷ)² / Σ(y − ȳ)², ȳ of the held-out values
-  double nlpd_joint = kUnset;     // −log N(y; ŷ, Cov + noise) of all held-out values together
-  double nlpd_marginal = kUnset;  // the same of each by itself, on average
-  double crps = kUnset;           // in the values' unit, on average
-  double coverage_95 = kUnset;    // share inside the 95 % intervals
-};
-/// `covariance` of the observations, row-major, or empty: no joint density then.
-Scores score(std::span<const double> truth, std::span<const double> mean, std::span<const double> variance,
-             std::span<const double> covariance);
 
 /// One method on one fold.
 struct FoldResult {

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <numeric>
 
+#include "bandgp/fit/scores.hpp"
+
 namespace bandgp {
 namespace {
-
-constexpr double kQuantile = 1.959963984540054;  // Φ(1.96) = 0.975
 
 double average(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -18,26 +18,17 @@ double average(std::span<const double> values) {
 }  // namespace
 
 Diagnostics diagnose(const Series& series, const LeaveOneOut& left_out) {
-  const std::size_t m = series.value.size();
   Diagnostics result;
-  result.standardised.resize(m);
-  const double middle = series.units.value_out(average(series.value));
-  double squares = 0, total = 0, nlpd = 0;
-  std::size_t inside = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    const double y = series.units.value_out(series.value[i]);
-    const double residual = y - left_out.mean[i], variance = left_out.variance[i];
-    const double z = residual / std::sqrt(variance);
-    result.standardised[i] = z;
-    squares += residual * residual;
-    total += (y - middle) * (y - middle);
-    nlpd += 0.5 * (z * z + std::log(2 * std::numbers::pi * variance));
-    inside += std::abs(z) <= kQuantile;
+  std::vector<double> observed(series.value.size());
+  result.standardised.resize(observed.size());
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    observed[i] = series.units.value_out(series.value[i]);
+    result.standardised[i] = (observed[i] - left_out.mean[i]) / std::sqrt(left_out.variance[i]);
   }
-  const auto count = static_cast<double>(m);
-  result.loo_nmse = squares / total;
-  result.loo_nlpd = nlpd / count;
-  result.coverage_95 = static_cast<double>(inside) / count;
+  const Scores scores = score(observed, left_out.mean, left_out.variance, {});
+  result.loo_nmse = scores.nmse;
+  result.loo_nlpd = scores.nlpd_marginal;
+  result.coverage_95 = scores.coverage_95;
   return result;
 }
 

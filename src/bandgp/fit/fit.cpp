@@ -103,13 +103,6 @@ Cut with_tolerance(Cut cut, double tolerance) {
   return cut;
 }
 
-Cut to_internal(Cut cut, const Units& units) {
-  cut.reach /= units.time_unit;
-  cut.taper.range /= units.time_unit;
-  for (double& z : cut.inducing_inputs) z = units.time_in(z);
-  return cut;
-}
-
 Certificate to_user(Certificate certificate, const Units& units) {
   const UpperBound unit = UpperBound::exactly(units.value_unit);
   certificate.mean_error = certificate.mean_error * unit;
@@ -334,7 +327,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.series = series;
   const Units& units = series->units;
   const double max_bytes = options.max_bytes > 0 ? options.max_bytes : default_max_bytes();
-  const Cut cut = to_internal(options.cut, units);
+  const Cut cut = bandgp::to_internal(options.cut, units);
   const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix", true), units);
   Optionals init = by_index(options.init, options.kernel, "init", false);
   const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
@@ -457,12 +450,12 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
 
 Posterior FitResult::posterior(Index threads) const {
   if (dual) return Posterior(series, model, *dual);
-  return Posterior(series, model, make_representation(to_internal(cut, series->units), 0, threads));
+  return Posterior(series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
 }
 
 CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
   require_valid(model, series);
-  const auto representation = make_representation(to_internal(cut, series.units), 0);
+  const auto representation = make_representation(bandgp::to_internal(cut, series.units), 0);
   return cost_of(*representation, series, bandgp::to_internal(model, series.units), cut);
 }
 
@@ -470,7 +463,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
                           Index threads) {
   require_valid(model, series);
   Evaluator evaluator(series, model.mean,
-                      make_representation(to_internal(cut, series.units), max_bytes, threads));
+                      make_representation(bandgp::to_internal(cut, series.units), max_bytes, threads));
   const Model internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts

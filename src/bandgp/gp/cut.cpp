@@ -45,6 +45,13 @@ bool is_same_model(Method method) {
          method == Method::exact;
 }
 
+Cut to_internal(Cut cut, const Units& units) {
+  cut.reach /= units.time_unit;
+  cut.taper.range /= units.time_unit;
+  for (double& z : cut.inducing_inputs) z = units.time_in(z);
+  return cut;
+}
+
 void require_valid(const Cut& cut) {
   if (!(cut.tolerance > 0 && std::isfinite(cut.tolerance)))
     throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", cut.tolerance));

@@ -7,6 +7,7 @@
 
 #include "bandgp/base/index.hpp"
 #include "bandgp/kernel/taper.hpp"
+#include "bandgp/series/series.hpp"
 
 namespace bandgp {
 
@@ -36,6 +37,9 @@ struct Cut {
   Index neighbours = 30;  // vecchia: m; taper: neighbours on each side, where no range is given
   Taper taper = {};       // taper: range in internal units
 };
+
+/// From the user's units to a series' internal ones.
+Cut to_internal(Cut cut, const Units& units);
 
 /// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach, or a
 /// rule that the method does not have.

@@ -15,6 +15,7 @@
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
 #include "bandgp/io/cut_name.hpp"
+#include "bandgp/io/result_json.hpp"
 #include "bandgp/io/trace_blocks.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/version.hpp"
@@ -32,14 +33,6 @@ Json named(const Kernel& kernel, const char* prefix, const std::vector<double>& 
   Json object = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) object[prefix + names[i]] = values[i];
   return object;
-}
-
-Json to_json(const Certificate& certificate) {
-  return {{"positive_definite", certificate.positive_definite},
-          {"rho", certificate.rho.value()},
-          {"nll_error", certificate.nll_error.value()},
-          {"mean_error", certificate.mean_error.value()},
-          {"variance_error", certificate.variance_error.value()}};
 }
 
 Json to_json(const Cut& cut) {
@@ -70,21 +63,6 @@ Json to_json(const TimeAxis& axis) {
           {"origin", axis.origin},
           {"zone", axis.zone},
           {"digits", axis.digits}};
-}
-
-Json to_json(const SeriesReport& report) {
-  return {{"rows", report.rows},
-          {"used", report.used},
-          {"dropped", report.dropped},
-          {"merged", report.merged},
-          {"thinned", report.thinned},
-          {"sorted", report.was_sorted},
-          {"min_gap", report.min_gap},
-          {"mean_gap", report.mean_gap},
-          {"max_gap", report.max_gap},
-          {"span", report.span},
-          {"first_time", report.first_time},
-          {"last_time", report.last_time}};
 }
 
 Json blocks_of(const Series& series) {

@@ -6,6 +6,7 @@
 
 #include "bandgp/band/residual.hpp"
 #include "bandgp/kernel/tiles.hpp"
+#include "bandgp/methods/dense_covariance.hpp"
 #include "bandgp/methods/lapack.hpp"
 #include "bandgp/simd/panel.hpp"
 
@@ -116,26 +117,27 @@ void ExactRepresentation::inverse_diagonal(std::span<double> out) {
 
 /// As in a band: ½|αᵀ(b − Aα)|, and half of what log|A| lost.
 double ExactRepresentation::rounding(double* column, const double* b) {
-  finish({column, 1, n()});
-  const auto multiply = [&](const double* in, Index i) {
-    double sum = points_->noise()[i] * in[i];
-    for (Index j = 0; j < n(); ++j) sum += (*kernel_)(points_->time()[i] - points_->time()[j]) * in[j];
-    return sum;
-  };
-  double residual = 0, squares = 0;
-  for (Index i = 0; i < n(); ++i) residual += column[i] * (b[i] - multiply(column, i));
-  std::vector<double> solved(static_cast<std::size_t>(n()));
   const lapack::OneThread scope;
-  for (Index c = 0; c < kProbes; ++c) {
-    const auto sign = [&](Index i) { return sign_at(static_cast<std::uint64_t>(c), i); };
-    for (Index i = 0; i < n(); ++i) solved[static_cast<std::size_t>(i)] = sign(i);
+  const auto multiply = [&](RightHandSides x, RightHandSides out) {
+    for (Index c = 0; c < x.columns; ++c) {
+      const double* in = x.data + c * x.stride;
+      for (Index i = 0; i < n(); ++i) {
+        double sum = points_->noise()[i] * in[i];
+        for (Index j = 0; j < n(); ++j) sum += (*kernel_)(points_->time()[i] - points_->time()[j]) * in[j];
+        out.data[c * out.stride + i] = sum;
+      }
+    }
+  };
+  const auto solve_both = [&](RightHandSides x) {
     for (const Form form : {Form::plain, Form::transposed})
-      lapack::solve_triangular(Side::left, form, n(), 1, matrix_.data(), n(), solved.data(), n());
-    double sum = 0;
-    for (Index i = 0; i < n(); ++i) sum += sign(i) * (multiply(solved.data(), i) - sign(i));
-    squares += sum * sum / static_cast<double>(kProbes);
-  }
-  return 0.5 * (std::abs(residual) + std::sqrt(squares));
+      lapack::solve_triangular(Side::left, form, n(), x.columns, matrix_.data(), n(), x.data, x.stride);
+  };
+  finish({column, 1, n()});
+  std::vector<double> product(static_cast<std::size_t>(n()));
+  multiply({column, 1, n()}, {product.data(), 1, n()});
+  double residual = 0;
+  for (Index i = 0; i < n(); ++i) residual += column[i] * (b[i] - product[static_cast<std::size_t>(i)]);
+  return 0.5 * (std::abs(residual) + log_determinant_residual(n(), n(), solve_both, multiply));
 }
 
 Certificate ExactRepresentation::certificate(CertificateInputs inputs) const {
@@ -151,20 +153,6 @@ double ExactRepresentation::condition() {
   return (high / low) * (high / low);
 }
 
-void ExactRepresentation::fill_cross(const Kernel& kernel, std::span<const double> x, double* out) const {
-  alignas(64) double tests[kPanel];
-  AlignedBuffer tile;
-  tile.reserve(kPanel * points_->padded_size());
-  const auto count = static_cast<Index>(x.size());
-  for (Index t0 = 0; t0 < count; t0 += kPanel) {
-    for (Index t = 0; t < kPanel; ++t) tests[t] = x[static_cast<std::size_t>(std::min(t0 + t, count - 1))];
-    fill_covariance(kernel, tests, points_->time(), n(), tile.data());
-    for (Index t = t0; t < std::min(t0 + kPanel, count); ++t) {
-      for (Index i = 0; i < n(); ++i) out[t * n() + i] = tile.data()[kPanel * i + t - t0];
-    }
-  }
-}
-
 std::optional<Failure> ExactRepresentation::predict(std::span<const double> x, unsigned terms,
                                                     RightHandSides solved, double* projection,
                                                     double* variance) {
@@ -175,8 +163,7 @@ std::optional<Failure> ExactRepresentation::predict(std::span<const double> x, u
   cross.reserve(n() * std::min(kTests, count));
   for (Index t0 = 0; t0 < count; t0 += kTests) {
     const Index tests = std::min(kTests, count - t0);
-    fill_cross(kernel, x.subspan(static_cast<std::size_t>(t0), static_cast<std::size_t>(tests)),
-               cross.data());
+    fill_dense(kernel, points_->time(), n(), x.data() + t0, tests, cross.data());
     lapack::multiply(Form::transposed, Form::plain, tests, solved.columns, n(), 1, cross.data(), n(),
                      solved.data, solved.stride, 0, projection + t0, count);
     if (variance == nullptr) continue;
@@ -195,12 +182,9 @@ void ExactRepresentation::covariance(std::span<const double> x, double* out) {
   const auto count = static_cast<Index>(x.size());
   AlignedBuffer cross;
   cross.reserve(n() * count);
-  fill_cross(*kernel_, x, cross.data());
+  fill_dense(*kernel_, points_->time(), n(), x.data(), count, cross.data());
   lapack::solve_triangular(Side::left, Form::plain, n(), count, matrix_.data(), n(), cross.data(), n());
-  for (Index s = 0; s < count; ++s) {
-    for (Index t = 0; t < count; ++t)
-      out[s * count + t] = (*kernel_)(x[static_cast<std::size_t>(s)] - x[static_cast<std::size_t>(t)]);
-  }
+  fill_dense(*kernel_, x.data(), count, x.data(), count, out);
   lapack::multiply(Form::transposed, Form::plain, count, count, n(), -1, cross.data(), n(), cross.data(), n(),
                    1, out, count);
 }

@@ -34,8 +34,6 @@ class ExactRepresentation final : public Representation {
   Index n() const { return points_->size(); }
   double diagonal(Index i) const { return matrix_.data()[i * (n() + 1)]; }
   void fill();
-  /// n × count: k(xᵢ − x*_t), a column for each test point.
-  void fill_cross(const Kernel& kernel, std::span<const double> x, double* out) const;
 
   double max_bytes_;
   const Kernel* kernel_ = nullptr;

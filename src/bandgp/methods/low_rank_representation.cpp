@@ -6,6 +6,7 @@
 
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/kernel/tiles.hpp"
+#include "bandgp/methods/dense_covariance.hpp"
 #include "bandgp/methods/lapack.hpp"
 #include "bandgp/simd/panel.hpp"
 
@@ -59,30 +60,18 @@ std::optional<Failure> LowRankRepresentation::choose(const Kernel& kernel, const
   return std::nullopt;
 }
 
-void LowRankRepresentation::fill_cross(const Kernel& kernel, const double* x, Index rows, double* out) const {
-  alignas(64) double some[kPanel];
-  AlignedBuffer tile;
-  tile.reserve(kPanel * m());
-  for (Index i0 = 0; i0 < rows; i0 += kPanel) {
-    const Index count = std::min(kPanel, rows - i0);
-    for (Index r = 0; r < kPanel; ++r) some[r] = x[std::min(i0 + r, rows - 1)];
-    fill_covariance(kernel, some, inputs_.data(), m(), tile.data());
-    for (Index j = 0; j < m(); ++j) std::copy_n(tile.data() + kPanel * j, count, out + j * rows + i0);
-  }
-}
-
 std::optional<Failure> LowRankRepresentation::factor(RightHandSides b) {
   const lapack::OneThread scope;
   const Index rows = n(), count = m();
   const double prior = kernel_->variance();
   inducing_.reserve(count * count);
-  fill_cross(*kernel_, inputs_.data(), count, inducing_.data());
+  fill_dense(*kernel_, inputs_.data(), count, inputs_.data(), count, inducing_.data());
   for (Index j = 0; j < count; ++j) inducing_.data()[j * (count + 1)] = prior * (1 + jitter(count));
   Index bad = lapack::cholesky(count, inducing_.data());
   if (bad >= 0) return Failure{Failure::Kind::not_positive_definite, bad};
   basis_.reserve(rows * count);
   scaled_.reserve(rows * count);
-  fill_cross(*kernel_, points_->time(), rows, basis_.data());
+  fill_dense(*kernel_, points_->time(), rows, inputs_.data(), count, basis_.data());
   lapack::solve_triangular(Side::right, Form::transposed, rows, count, inducing_.data(), count, basis_.data(),
                            rows);
   missing_.assign(static_cast<std::size_t>(rows), prior);
@@ -260,7 +249,7 @@ double LowRankRepresentation::condition() {
 
 void LowRankRepresentation::fill_basis(const Kernel& kernel, std::span<const double> x, double* out) const {
   const auto tests = static_cast<Index>(x.size());
-  fill_cross(kernel, x.data(), tests, out);
+  fill_dense(kernel, x.data(), tests, inputs_.data(), m(), out);
   lapack::solve_triangular(Side::right, Form::transposed, tests, m(), inducing_.data(), m(), out, tests);
 }
 
@@ -303,10 +292,7 @@ void LowRankRepresentation::covariance(std::span<const double> x, double* out) {
   const auto tests = static_cast<Index>(x.size());
   AlignedBuffer basis;
   basis.reserve(tests * m());
-  for (Index s = 0; s < tests; ++s) {
-    for (Index t = 0; t < tests; ++t)
-      out[s * tests + t] = (*kernel_)(x[static_cast<std::size_t>(s)] - x[static_cast<std::size_t>(t)]);
-  }
+  fill_dense(*kernel_, x.data(), tests, x.data(), tests, out);
   fill_basis(*kernel_, x, basis.data());
   lapack::multiply(Form::plain, Form::transposed, tests, tests, m(), -1, basis.data(), tests, basis.data(),
                    tests, 1, out, tests);

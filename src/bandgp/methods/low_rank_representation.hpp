@@ -46,8 +46,6 @@ class LowRankRepresentation final : public Representation {
   Index m() const { return static_cast<Index>(inputs_.size()); }
   Index behind() const { return points_->padded_size(); }
   void place_inputs();
-  /// rows × m: k(xᵢ − z_j), column-major.
-  void fill_cross(const Kernel& kernel, const double* x, Index rows, double* out) const;
   /// tests × m: L_m⁻¹k_m*, a row for each test point.
   void fill_basis(const Kernel& kernel, std::span<const double> x, double* out) const;
   /// Adds Σ weightsᵢⱼ ∂k(xᵢ − z_j) to the gradient's sums, and by z_j to the inputs' gradient.

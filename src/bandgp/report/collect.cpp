@@ -176,7 +176,8 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
       for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
       data.covariance = covariance_of(fit);
       if (with_data) {  // last: it uses the factor up
-        data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
+        data.diagnostics = options.diagnostics != nullptr ? *options.diagnostics
+                                                          : diagnose(*fit.series, posterior.leave_one_out());
         data.noise = noise_of(posterior, data.diagnostics);
       } else {
         data.remark =

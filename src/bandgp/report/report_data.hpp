@@ -68,6 +68,7 @@ struct ReportData {
 struct ReportOptions {
   std::string command = {}, created = {};
   Index threads = 1;
+  const Diagnostics* diagnostics = nullptr;  // where they are known already
 };
 
 /// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
