@@ -36,6 +36,8 @@ std::string shell_text(std::span<char* const> words) {
   return text;
 }
 
+std::string now_text() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))); }
+
 Source source_of(const Input& input) {
   return {input.name, input.time_name, input.value_name, input.bad_lines};
 }
@@ -44,7 +46,7 @@ std::size_t write_report(const FitResult& fit, const std::string& command, Index
                          const std::string& path) {
   ReportOptions options;
   options.command = command;
-  options.created = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
+  options.created = now_text();
   options.threads = threads;
   const std::string page = report_page(collect_report(fit, options));
   write_file(path, page);

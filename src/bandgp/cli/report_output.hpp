@@ -12,6 +12,9 @@ namespace bandgp::cli {
 /// The words of a command line so that a shell reads them back as they were; the first one is the programme.
 std::string shell_text(std::span<char* const> words);
 
+/// The present, as pages tell when they were made.
+std::string now_text();
+
 Source source_of(const Input& input);
 
 /// Collects and writes; returns the size of the page in bytes.
