@@ -53,7 +53,7 @@ def test_scores_are_those_of_predictions(f):
     f.write("at.csv", "t\n" + "\n".join(line.split(",")[0] for line in lines[41:]) + "\n")
     f.run("fit", "train.csv", "--method", "band", "-o", "m.json")
     truth = [float(line.split(",")[1]) for line in lines[41:]]
-    rows = [list(map(float, line.split(","))) for line in f.run("predict", "m.json", "--at", "at.csv").stdout.splitlines()[1:]]
+    rows = [list(map(float, line.split(","))) for line in f.run("predict", "m.json", "--at", "at.csv", "--quiet").stdout.splitlines()[1:]]
     average = sum(truth) / len(truth)
     nmse = sum((y - r[1]) ** 2 for y, r in zip(truth, rows)) / sum((y - average) ** 2 for y in truth)
     nlpd = sum(0.5 * math.log(2 * math.pi * r[3] ** 2) + 0.5 * ((y - r[1]) / r[3]) ** 2 for y, r in zip(truth, rows)) / len(truth)
