@@ -9,12 +9,13 @@ const SHAPES = [
   'M0 4.8L4.6 -3.4H-4.6Z', 'M-1.6 -4.8H1.6V-1.6H4.8V1.6H1.6V4.8H-1.6V1.6H-4.8V-1.6H-1.6Z',
   'M-4.4 -2.4L-2.4 -4.4L0 -2L2.4 -4.4L4.4 -2.4L2 0L4.4 2.4L2.4 4.4L0 2L-2.4 4.4L-4.4 2.4L-2 0Z',
   'M0 -6.4L1.7 -2L6.3 -2L2.6 0.9L3.9 5.3L0 2.7L-3.9 5.3L-2.6 0.9L-6.3 -2L-1.7 -2Z',
+  'M-2.5 -4.4H2.5L5 0L2.5 4.4H-2.5L-5 0Z', 'M-4.6 -4L4.6 4V-4L-4.6 4Z',
 ];
-const DASHES = [null, '7 3', '2 3', '9 3 2 3', '4 4', '1 3', '12 4', null];
+const DASHES = [null, '7 3', '2 3', '9 3 2 3', '4 4', '1 3', '12 4', null, '6 2', '3 1'];
 const WIDTH = 500, HEIGHT = 360;
 
-const shape = (mark, hollow, transform) => svg('path', { d: SHAPES[mark % 8], class: `mark${hollow ? ' hollow' : ''}`, transform });
-const line = (mark, d) => svg('path', { d, class: 'joined', 'stroke-dasharray': DASHES[mark % 8] });
+const shape = (mark, hollow, transform) => svg('path', { d: SHAPES[mark], class: `mark${hollow ? ' hollow' : ''}`, transform });
+const line = (mark, d) => svg('path', { d, class: 'joined', 'stroke-dasharray': DASHES[mark] });
 
 /// 1, 2 and 5 times the powers of ten inside a range, or only the powers where that is plenty.
 export function logTicks([low, high]) {
@@ -38,42 +39,47 @@ export function rangeOf(values, log) {
   return [low - room, high + room];
 }
 
+/// `y.most`, if there is one, is as high as the chart goes: what lies above stands on its edge, with an arrow and its value.
 /// {title, x: {label, log}, y, series: [{name, mark, line, points: [{x, y, label, hollow}]}], rules: [{at, label}]} → SVG
 export function scatter({ title, x, y, series, rules }) {
   const points = series.flatMap((s) => s.points);
+  const cut = (v) => Math.min(v, y.most ?? Infinity);
   const axis = ({ label, log }, values) => {
     const range = rangeOf(values, log);
     return { label, log, range, ...(log ? { ticks: logTicks(range) } : {}) };
   };
   const p = plot({ width: WIDTH, height: HEIGHT, label: `${title}: ${y.label} by ${x.label}`,
-    x: axis(x, [...points.map((q) => q.x), ...rules.map((r) => r.at)]), y: axis(y, points.map((q) => q.y)) });
+    x: axis(x, [...points.map((q) => q.x), ...rules.map((r) => r.at)]), y: axis(y, points.map((q) => cut(q.y))) });
   rules.forEach(({ at, label }, i) => {
     const place = p.toX(at).toFixed(1);
-    p.add('path', { d: `M${place} ${p.area.top}V${p.area.bottom}`, class: 's-warn', 'stroke-dasharray': DASHES[i % 8] });
-    p.root.append(svg('text', { class: 'rule', transform: `translate(${Number(place) + 4} ${p.area.top + 4}) rotate(90)` }, label));
+    p.add('path', { d: `M${place} ${p.area.top}V${p.area.bottom}`, class: 's-warn', 'stroke-dasharray': DASHES[i % DASHES.length] });
+    const side = i % 2 ? 4 : -11; // neighbours write to different sides
+    p.root.append(svg('text', { class: 'rule', transform: `translate(${Number(place) + side} ${p.area.top + 4}) rotate(90)` }, label));
   });
-  for (const s of series) {
-    const group = svg('g', { class: `mark-${s.mark % 8}` });
-    if (s.line && s.points.length > 1) group.append(line(s.mark, p.path(s.points.map((q) => [q.x, q.y]))));
+  series.forEach((s, row) => {
+    const group = svg('g', { class: `mark-${s.mark}` });
+    if (s.line && s.points.length > 1) group.append(line(s.mark, p.path(s.points.map((q) => [q.x, cut(q.y)]))));
     s.points.forEach((q, i) => {
-      const at = `translate(${p.toX(q.x).toFixed(1)} ${p.toY(q.y).toFixed(1)})`;
+      const at = `translate(${p.toX(q.x).toFixed(1)} ${p.toY(cut(q.y)).toFixed(1)})`;
+      const above = q.y > cut(q.y);
       const mark = shape(s.mark, q.hollow, at);
       mark.append(svg('title', {}, `${s.name}${q.label ? ` ${q.label}` : ''}: ${number(q.x, 3)}, ${number(q.y, 4)}${q.hollow ? ' (not to be relied on)' : ''}`));
       group.append(mark);
-      if (q.label && (i === 0 || i === s.points.length - 1)) {
-        const end = p.toX(q.x) > 0.85 * WIDTH;
-        group.append(svg('text', { class: 'tag', x: (p.toX(q.x) + (end ? -8 : 8)).toFixed(1), y: (p.toY(q.y) - 6).toFixed(1), 'text-anchor': end ? 'end' : 'start' }, q.label));
+      if (above || (q.label && (i === 0 || i === s.points.length - 1))) {
+        const end = p.toX(q.x) > 0.75 * WIDTH;
+        group.append(svg('text', { class: 'tag', x: (p.toX(q.x) + (end ? -8 : 8)).toFixed(1), y: (p.toY(cut(q.y)) + (row % 2 ? 15 : -6)).toFixed(1),
+          'text-anchor': end ? 'end' : 'start' }, above ? `${q.label} ↑ ${number(q.y, 2)}` : q.label));
       }
     });
     p.root.append(group);
-  }
+  });
   return p.root;
 }
 
 /// Marks and names, then notes on what they mean.
 export function legend(series, notes) {
   return el('ul', { class: 'keys' }, ...series.map((s) => {
-    const key = svg('svg', { viewBox: '0 0 34 14', class: `mark-${s.mark % 8}`, 'aria-hidden': 'true' });
+    const key = svg('svg', { viewBox: '0 0 34 14', class: `mark-${s.mark}`, 'aria-hidden': 'true' });
     if (s.line) key.append(line(s.mark, 'M0 7H34'));
     key.append(shape(s.mark, false, 'translate(17 7)'));
     return el('li', {}, key, s.name);

@@ -37,8 +37,9 @@ def test_bandwidth_finds_table_1(f):
         methods = case["starts"]["advised"]["methods"]
         certified = [m for m in methods if m["parameter"] is None][0]
         widest = [m for m in methods if m["parameter"] == 50][0]
-        require(certified["valid"] and widest["valid"], case["case"])
+        require(certified["valid"] and widest["failures"] == 0, case["case"])
         require(abs(widest["nmse"] / certified["nmse"] - 1) < 1e-3, case["case"])
+        require(case["starts"]["advised"]["within_one_percent_from"] <= case["corollary"] + 7, case["case"])
         require(not [m for m in methods if m["parameter"] == 1][0]["valid"], "k = 1 cannot be valid here")
     rows = (f.path / "out/bandwidth.csv").read_text().splitlines()
     require(len(rows) == 1 + 3 * 2 * 9, len(rows))

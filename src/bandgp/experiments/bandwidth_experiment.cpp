@@ -96,6 +96,17 @@ std::optional<Index> settled(const std::vector<MethodResult>& results) {
   return from;
 }
 
+/// The smallest k from which on the NMSE is within 1 % of that of the certified band.
+std::optional<Index> close_from(const std::vector<MethodResult>& results) {
+  const double target = average_of(results.back()).scores.nmse;  // the certified band is the last
+  std::optional<Index> from;
+  for (auto it = results.rbegin() + 1; it != results.rend(); ++it) {
+    if (!(std::abs(average_of(*it).scores.nmse / target - 1) < 0.01)) break;
+    from = *it->choice.parameter;
+  }
+  return from;
+}
+
 std::string or_none(std::optional<Index> k) { return k ? std::to_string(*k) : "none"; }
 
 PageChart chart_of(const CaseResult& result) {
@@ -104,10 +115,12 @@ PageChart chart_of(const CaseResult& result) {
       fmt::format("({}) δ = {}, σ² = {}, ℓ = {}, σₙ² = {}", c.name, c.gap, c.variance, c.lengthscale,
                   c.noise),
       "NMSE of banded training by bandwidth.",
-      fmt::format("Valid throughout training from k = {} on (start at 1: {}).",
-                  or_none(settled(result.by_start[0])), or_none(settled(result.by_start[1]))),
+      fmt::format("NMSE within 1 % of the certified band from k = {} on; no step refused from k = {} on "
+                  "(start at 1: {}).",
+                  or_none(close_from(result.by_start[0])), or_none(settled(result.by_start[0])),
+                  or_none(settled(result.by_start[1]))),
       {"bandwidth k", false},
-      {"NMSE", true},
+      {"NMSE", true, 1.5},
       {},
       {{static_cast<double>(result.rules.limit), fmt::format("true limit {}", result.rules.limit)},
        {static_cast<double>(result.rules.lemma), fmt::format("lemma {}", result.rules.lemma)},
@@ -135,7 +148,10 @@ std::vector<std::string> row_of(const CaseResult& result) {
     row.push_back(fmt::format("{}", value));
   for (const Index k : {c.printed, r.corollary, r.theorem, r.lemma, r.limit})
     row.push_back(std::to_string(k));
-  for (const auto& results : result.by_start) row.push_back(or_none(settled(results)));
+  for (const auto& results : result.by_start) {
+    row.push_back(or_none(close_from(results)));
+    row.push_back(or_none(settled(results)));
+  }
   return row;
 }
 
@@ -145,8 +161,10 @@ Json case_json(const CaseResult& result) {
   for (std::size_t s = 0; s < result.by_start.size(); ++s) {
     Json methods = Json::array();
     for (const MethodResult& method : result.by_start[s]) methods.push_back(method_json(method));
-    const auto from = settled(result.by_start[s]);
-    starts[kStarts[s].name] = {{"valid_from", from ? Json(*from) : Json()}, {"methods", methods}};
+    const auto from = settled(result.by_start[s]), close = close_from(result.by_start[s]);
+    starts[kStarts[s].name] = {{"valid_from", from ? Json(*from) : Json()},
+                               {"within_one_percent_from", close ? Json(*close) : Json()},
+                               {"methods", methods}};
   }
   return {{"case", c.name},
           {"gap", c.gap},
@@ -189,20 +207,22 @@ Page page_of(const std::vector<CaseResult>& results, const ExperimentOptions& op
       options.quick ? 2 : 5);
   if (options.quick) page.remark = "Quick: two folds, every seventh k.";
   PageSection section{"figure",
-                      "Valid bandwidths",
+                      "Which bandwidths do",
                       "A mark is valid (filled) where the banded matrix stayed positive definite at every "
                       "step of training in every "
                       "fold. Vertical lines: what the rules ask for at the true parameters, and the true "
                       "limit: the smallest k "
                       "from which the banded matrix of all 2000 points is positive definite there.",
                       {},
-                      {"filled: valid throughout training", "hollow: not"},
+                      {"filled: positive definite at every step of training, in every fold",
+                       "hollow: some steps were refused"},
                       {},
                       {}};
-  PageTable table{"Rules and what was found",
-                  {"Case", "δ", "σ²", "ℓ", "σₙ²", "Paper", "Corollary", "Theorem", "Lemma", "True limit",
-                   "Valid from (small ℓ, large noise)", "Valid from (all 1)"},
-                  {}};
+  PageTable table{
+      "Rules and what was found",
+      {"Case", "δ", "σ²", "ℓ", "σₙ²", "Paper", "Corollary", "Theorem", "Lemma", "True limit",
+       "Within 1 % from", "No step refused from", "Start at 1: within 1 % from", "no step refused from"},
+      {}};
   for (const CaseResult& result : results) {
     section.charts.push_back(chart_of(result));
     table.rows.push_back(row_of(result));
@@ -219,9 +239,12 @@ Page page_of(const std::vector<CaseResult>& results, const ExperimentOptions& op
       "holds all the same, by the lemma (docs/math.md).",
       "The lemma, summed over the points, is one above the true limit; the corollary is a quarter above it "
       "and the theorem a third.",
-      "In training the folds leave every fifth point out, so that k neighbours reach farther than on the "
-      "whole series; and k must do for "
-      "every step on the way, not for the true parameters alone."};
+      "Validity in training is a matter of the way as well as of the end: k must do for every parameter that "
+      "is tried, and a search "
+      "along a line tries some that are far off. Such steps are refused and shortened here, so that training "
+      "still ends where it should; "
+      "a mark is filled only where none was. In the folds one point in five is missing, which lets k "
+      "neighbours reach farther."};
   page.sections.push_back(std::move(section));
   return page;
 }

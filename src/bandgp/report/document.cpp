@@ -28,7 +28,9 @@ Json series_json(const PageSeries& series) {
   return {{"name", series.name}, {"mark", series.mark}, {"line", series.line}, {"points", points}};
 }
 
-Json axis_json(const PageAxis& axis) { return {{"label", axis.label}, {"log", axis.log}}; }
+Json axis_json(const PageAxis& axis) {
+  return {{"label", axis.label}, {"log", axis.log}, {"most", axis.most}};
+}
 
 Json chart_json(const PageChart& chart) {
   return {{"title", chart.title},

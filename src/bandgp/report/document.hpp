@@ -2,6 +2,7 @@
 // A page of charts and tables in the look of the report: plain numbers and texts, laid out by
 // web/document.js.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct PageRule {
 struct PageAxis {
   std::string label;
   bool log = false;
+  double most =
+      std::numeric_limits<double>::infinity();  // as far as the axis goes; what is beyond stands on its edge
 };
 
 struct PageChart {
