@@ -39,7 +39,7 @@ export function rangeOf(values, log) {
   return [low - room, high + room];
 }
 
-/// `y.most`, if there is one, is as high as the chart goes: what lies above stands on its edge, with an arrow and its value.
+/// `y.most`, if there is one, is as high as the chart goes: what lies above stands on its edge, with an arrow.
 /// {title, x: {label, log}, y, series: [{name, mark, line, points: [{x, y, label, hollow}]}], rules: [{at, label}]} → SVG
 export function scatter({ title, x, y, series, rules }) {
   const points = series.flatMap((s) => s.points);
@@ -53,8 +53,8 @@ export function scatter({ title, x, y, series, rules }) {
   rules.forEach(({ at, label }, i) => {
     const place = p.toX(at).toFixed(1);
     p.add('path', { d: `M${place} ${p.area.top}V${p.area.bottom}`, class: 's-warn', 'stroke-dasharray': DASHES[i % DASHES.length] });
-    const side = i % 2 ? 4 : -11; // neighbours write to different sides
-    p.root.append(svg('text', { class: 'rule', transform: `translate(${Number(place) + side} ${p.area.top + 4}) rotate(90)` }, label));
+    const side = i % 2 ? 4 : -11; // neighbours write to different sides, and the next two lower
+    p.root.append(svg('text', { class: 'rule', transform: `translate(${Number(place) + side} ${p.area.top + (i < 2 ? 4 : 84)}) rotate(90)` }, label));
   });
   series.forEach((s, row) => {
     const group = svg('g', { class: `mark-${s.mark}` });
@@ -68,7 +68,7 @@ export function scatter({ title, x, y, series, rules }) {
       if (above || (q.label && (i === 0 || i === s.points.length - 1))) {
         const end = p.toX(q.x) > 0.75 * WIDTH;
         group.append(svg('text', { class: 'tag', x: (p.toX(q.x) + (end ? -8 : 8)).toFixed(1), y: (p.toY(cut(q.y)) + (row % 2 ? 15 : -6)).toFixed(1),
-          'text-anchor': end ? 'end' : 'start' }, above ? `${q.label} ↑ ${number(q.y, 2)}` : q.label));
+          'text-anchor': end ? 'end' : 'start' }, above ? `${q.label}↑` : q.label));
       }
     });
     p.root.append(group);

@@ -109,16 +109,17 @@ std::optional<Index> close_from(const std::vector<MethodResult>& results) {
 
 std::string or_none(std::optional<Index> k) { return k ? std::to_string(*k) : "none"; }
 
+std::string from_text(std::optional<Index> k) { return k ? fmt::format("from k = {} on", *k) : "for no k"; }
+
 PageChart chart_of(const CaseResult& result) {
   const Case& c = result.of;
   PageChart chart{
       fmt::format("({}) δ = {}, σ² = {}, ℓ = {}, σₙ² = {}", c.name, c.gap, c.variance, c.lengthscale,
                   c.noise),
       "NMSE of banded training by bandwidth.",
-      fmt::format("NMSE within 1 % of the certified band from k = {} on; no step refused from k = {} on "
-                  "(start at 1: {}).",
-                  or_none(close_from(result.by_start[0])), or_none(settled(result.by_start[0])),
-                  or_none(settled(result.by_start[1]))),
+      fmt::format("NMSE within 1 % of the certified band {}; no step refused {} (start at 1: {}).",
+                  from_text(close_from(result.by_start[0])), from_text(settled(result.by_start[0])),
+                  from_text(settled(result.by_start[1]))),
       {"bandwidth k", false},
       {"NMSE", true, 1.5},
       {},
