@@ -72,7 +72,6 @@ void Store::add(const std::string& key, const FoldResult& result) {
     if (done < 0) fail();
     written += static_cast<std::size_t>(done);
   }
-  if (fdatasync(descriptor_) != 0) fail();
   known_[key] = result;
 }
 

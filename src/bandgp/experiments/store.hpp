@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results on disk as they come: a line of JSON each, found again by their key.  A run that was interrupted,
-// even by a power cut, continues where it was.
+// Results on disk as they come: a line of JSON each, found again by their key.  A run that was interrupted or
+// killed continues where it was.
 #pragma once
 #include <map>
 #include <optional>
@@ -20,7 +20,8 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   std::optional<FoldResult> find(const std::string& key) const;
-  /// On the disk when this returns.
+  /// The system has it when this returns: it outlives the process.  (Nor is it forced to the disk, which
+  /// takes longer than most fits; what a power cut damages is computed again.)
   void add(const std::string& key, const FoldResult& result);
 
  private:
