@@ -124,16 +124,15 @@ void add_cv(CLI::App& program, Run& run, const std::string& typed) {
       ->type_name("FILE")
       ->group("Output");
   add_common_flags(*command, flags->common);
-  set_examples(*command,
-               {"bandgp cv data/sunspots.csv --methods band,dual,fitc:50,fitc:200 --report cv.html",
-                "bandgp cv data/sunspots.csv --methods auto,vecchia:20 --scheme blocked --folds 10 --json"},
-               "Every method sees the same folds. SIZE is the fixed bandwidth of band, the inducing inputs "
-               "of fitc and vfe\n"
-               "(default: 100), the neighbours of vecchia (before) and taper (a side; default: 30). Fits run "
-               "side by side on\n"
-               "--threads threads, each on one. A fold that cannot be fitted is counted as a failure, with "
-               "its reason, and the\n"
-               "exit code is then 1. Ctrl-C ends with what is done.");
+  set_examples(
+      *command,
+      {"bandgp cv data/sunspots.csv --methods band,dual,fitc:50,fitc:200 --report cv.html",
+       "bandgp cv data/sunspots.csv --methods auto,vecchia:20 --scheme blocked --folds 10 --json"},
+      "Every method sees the same folds. SIZE is the fixed bandwidth of band, the inducing inputs of fitc\n"
+      "and vfe (default: 100), the neighbours of vecchia (before) and taper (a side; default: 30). Fits run\n"
+      "side by side on --threads threads, each on one. A fold that cannot be fitted is counted as a "
+      "failure,\n"
+      "with its reason, and the exit code is then 1. Ctrl-C ends with what is done.");
   command->callback([flags, &run] { run = [flags] { return cv(*flags); }; });
 }
 

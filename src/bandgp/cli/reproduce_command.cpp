@@ -143,11 +143,10 @@ void add_reproduce(CLI::App& program, Run& run, const std::string& typed) {
   set_examples(
       *command,
       {"bandgp reproduce bandwidth --quick -o results", "bandgp reproduce sunspots --data DIR -o results"},
-      "Writes EXPERIMENT.csv, .json and .html into the folder. Results are kept in EXPERIMENT.results.jsonl "
-      "as they come: a\n"
-      "run that was interrupted continues there and ends with the same scores. sunspots and eeg take about "
-      "ten minutes on\n"
-      "two processors, most of it for the exact GP; bandwidth about one.");
+      "Writes EXPERIMENT.csv, .json and .html into the folder. Results are kept in\n"
+      "EXPERIMENT.results.jsonl as they come: a run that was interrupted continues there and ends with the\n"
+      "same scores. sunspots and eeg take about ten minutes on two processors, most of it for the exact GP;\n"
+      "bandwidth about one.");
   command->callback([flags, &run] { run = [flags] { return reproduce(*flags); }; });
 }
 

@@ -18,11 +18,10 @@ using Json = nlohmann::ordered_json;
 /// Held-out values up to this many have a joint density, as in CrossValidation.
 const Index kMostJoint = CrossValidation{}.most_joint;
 
-/// The mean of what is finite; NaN where nothing is.
+/// NaN as soon as one value is: a mean over some of the folds is not that of another method over all.
 class Average {
  public:
   void add(double value) {
-    if (!std::isfinite(value)) return;
     sum_ += value;
     ++count_;
   }
