@@ -142,7 +142,7 @@ void add_reproduce(CLI::App& program, Run& run, const std::string& typed) {
   command->add_flag("--quiet", flags->quiet, "no progress, no remarks")->group("Output");
   set_examples(
       *command,
-      {"bandgp reproduce bandwidth --quick -o results", "bandgp reproduce sunspots --data DIR -o results"},
+      {"bandgp reproduce bandwidth --quick -o results", "bandgp reproduce sunspots --quick -o results"},
       "Writes EXPERIMENT.csv, .json and .html into the folder. Results are kept in\n"
       "EXPERIMENT.results.jsonl as they come: a run that was interrupted continues there and ends with the\n"
       "same scores. sunspots and eeg take about ten minutes on two processors, most of it for the exact GP;\n"
