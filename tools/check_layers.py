@@ -25,7 +25,8 @@ MAY_INCLUDE = {
     "fit": FIT,
     "io": IO,
     "report": IO | {"io"},
-    "cli": FIT | {"fit", "io", "report"},
+    "experiments": FIT | {"fit", "io", "report"},
+    "cli": FIT | {"fit", "io", "report", "experiments"},
 }
 FREE = {"bandgp.hpp", "version.hpp", "version.cpp"}  # at the top of src/bandgp; may include everything
 

@@ -1,5 +1,5 @@
-// node build.mjs OUT.cpp [OUT.html]: bundles the page, seals it with a policy that lets only its own script and
-// style run, and writes it as C++ (and, to look at, as the page without data).
+// node build.mjs OUT.cpp [OUT.html]: bundles the pages, seals each with a policy that lets only its own script and
+// style run, and writes them as C++ (and, to look at, the report without data).
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,22 +20,26 @@ async function bundle(entry) {
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
 
-const script = await bundle('main.js');
 const style = await bundle('page.css');
-for (const [text, end] of [[script, /<\/script|<!--/i], [style, /<\/style/i]]) {
-  if (end.test(text)) throw new Error(`the bundle contains ${end}`);
-}
-const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
-  "base-uri 'none'; form-action 'none'";
 
-const parts = { policy, style, script, licence: escaped(read('node_modules/uplot/LICENSE').trim()) };
-const page = read('page.html').replace(/\{\{(\w+)\}\}/g, (all, name) => {
-  if (name === 'data') return all;
-  if (!(name in parts)) throw new Error(`page.html asks for ${name}`);
-  return parts[name];
-});
-const pieces = page.split('{{data}}');
-if (pieces.length !== 2) throw new Error('page.html needs one {{data}}');
+/// The two halves of a page, what comes before its data and what comes behind.
+async function halves(html, entry) {
+  const script = await bundle(entry);
+  for (const [text, end] of [[script, /<\/script|<!--/i], [style, /<\/style/i]]) {
+    if (end.test(text)) throw new Error(`the bundle contains ${end}`);
+  }
+  const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'";
+  const parts = { policy, style, script, licence: escaped(read('node_modules/uplot/LICENSE').trim()) };
+  const page = read(html).replace(/\{\{(\w+)\}\}/g, (all, name) => {
+    if (name === 'data') return all;
+    if (!(name in parts)) throw new Error(`${html} asks for ${name}`);
+    return parts[name];
+  });
+  const pieces = page.split('{{data}}');
+  if (pieces.length !== 2) throw new Error(`${html} needs one {{data}}`);
+  return pieces;
+}
 
 const array = (name, text) => {
   const bytes = Buffer.from(text);
@@ -43,19 +47,27 @@ const array = (name, text) => {
   for (let i = 0; i < bytes.length; i += 32) lines.push([...bytes.subarray(i, i + 32)].join(','));
   return `constexpr unsigned char ${name}[] = {\n${lines.join(',\n')}};\n`;
 };
+const view = (name) => `{reinterpret_cast<const char*>(${name}), sizeof(${name})}`;
+
+const report = await halves('page.html', 'main.js');
+const other = await halves('document.html', 'document.js');
 writeFileSync(process.argv[2], `// Written by web/build.mjs.
 #include "bandgp/report/assets.hpp"
 
 namespace bandgp {
 namespace {
 
-${array('kHead', pieces[0])}
-${array('kTail', pieces[1])}
+${array('kHead', report[0])}
+${array('kTail', report[1])}
+${array('kDocumentHead', other[0])}
+${array('kDocumentTail', other[1])}
 }  // namespace
 
-std::string_view page_head() { return {reinterpret_cast<const char*>(kHead), sizeof(kHead)}; }
-std::string_view page_tail() { return {reinterpret_cast<const char*>(kTail), sizeof(kTail)}; }
+std::string_view page_head() { return ${view('kHead')}; }
+std::string_view page_tail() { return ${view('kTail')}; }
+std::string_view document_head() { return ${view('kDocumentHead')}; }
+std::string_view document_tail() { return ${view('kDocumentTail')}; }
 
 }  // namespace bandgp
 `);
-if (process.argv[3]) writeFileSync(process.argv[3], page);
+if (process.argv[3]) writeFileSync(process.argv[3], report.join('{{data}}'));

@@ -1,6 +1,7 @@
 // From the numbers in the page to the page.
 import { timeAxis } from './axis.js';
 import { unpack } from './blocks.js';
+import { copyButton } from './copy.js';
 import { curveChart, curveSeries, residualChart } from './curve.js';
 import { Extremes } from './decimate.js';
 import { diagnostics } from './diagnostics.js';
@@ -49,15 +50,7 @@ function head() {
   const remark = warning + bounded + report.remark;
   byId('remark').textContent = remark;
   byId('remark').hidden = remark === '';
-  byId('copy').addEventListener('click', async (event) => {
-    try {
-      await navigator.clipboard.writeText(report.command);
-      event.target.textContent = 'Copied';
-    } catch {
-      getSelection().selectAllChildren(byId('command'));
-      event.target.textContent = 'Selected';
-    }
-  });
+  copyButton(byId('copy'), byId('command'));
 }
 
 function contents(sections) {

@@ -43,7 +43,9 @@ int run_program(int argc, char** argv) {
   bandgp::cli::add_report(program, run, command);
   bandgp::cli::add_nll(program, run);
   bandgp::cli::add_bandwidth(program, run);
+  bandgp::cli::add_cv(program, run, command);
   bandgp::cli::add_simulate(program, run);
+  bandgp::cli::add_reproduce(program, run, command);
   bandgp::cli::add_info(program, run);
   bandgp::cli::add_man(program, run);
   bandgp::cli::add_completion(program, run);

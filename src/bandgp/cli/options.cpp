@@ -12,6 +12,7 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
+#include "bandgp/fit/cross_validate.hpp"
 #include "bandgp/io/cut_name.hpp"
 #include "bandgp/io/read_table.hpp"
 
@@ -157,7 +158,7 @@ Index thread_count(const CommonFlags& flags) {
   return threads;
 }
 
-Input read_input(const DataFlags& flags, Mean mean) {
+Input read_input(const DataFlags& flags, Mean mean, Table* rows) {
   ReadOptions reading{flags.x,        flags.y,           flags.yerr,      0,
                       flags.skip_bad, flags.time_format, flags.time_unit, flags.channel};
   if (flags.step) reading.step = positive_number("--step", *flags.step);
@@ -178,6 +179,7 @@ Input read_input(const DataFlags& flags, Mean mean) {
   } catch (const std::invalid_argument& error) {
     refuse(fmt::format("{}: {}", input.name, error.what()));
   }
+  if (rows != nullptr) *rows = rows_of(table, input.series->row);
   return input;
 }
 

@@ -9,6 +9,7 @@
 #include "bandgp/cli/numbers.hpp"
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/model.hpp"
+#include "bandgp/series/table.hpp"
 
 namespace CLI {
 class App;
@@ -60,7 +61,8 @@ struct Input {
   std::string time_column, value_column, error_column;  // as in Table
   std::vector<std::string> unused;
 };
-Input read_input(const DataFlags& flags, Mean mean);
+/// `rows`, where given, becomes the table of the observations that the series is made of, in time order.
+Input read_input(const DataFlags& flags, Mean mean, Table* rows = nullptr);
 
 /// The model at given parameters, all of them set.
 Model given_model(const ModelFlags& flags);

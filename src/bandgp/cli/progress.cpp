@@ -19,6 +19,15 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // or a signal handler must not touch it
 
+/// Writes over the line that is there.
+void show_line(std::string line) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  line.resize(std::min<std::size_t>(line.size(), known ? size.ws_col - 1U : 79));  // it must not wrap
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 Progress::Progress(bool quiet, Index n, std::vector<std::string> names)
@@ -43,17 +52,25 @@ void Progress::show(const TraceEntry& entry) {
     line += fmt::format(", {} {:.3g}", names_[i], entry.parameters[i]);
   line += fmt::format(", bandwidth {}, evaluation {}, {:.0f} s{}", entry.bandwidth, entry.evaluation,
                       entry.seconds, left);
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  line.resize(std::min<std::size_t>(line.size(), known ? size.ws_col - 1U : 79));  // it must not wrap
-  fmt::print(stderr, "\r\033[K{}", line);
-  std::fflush(stderr);
+  show_line(std::move(line));
   shown_ = true;
 }
 
 void Progress::clear() {
   if (shown_) std::fputs("\r\033[K", stderr);
   shown_ = false;
+}
+
+TrialProgress::TrialProgress(bool quiet) : on_terminal_(!quiet && is_terminal(STDERR_FILENO)) {}
+
+TrialProgress::~TrialProgress() {
+  if (on_terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void TrialProgress::show(Index done, Index of, const std::string& label) {
+  if (!on_terminal_) return;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  show_line(fmt::format("{} of {} fits, {:.0f} s: {}", done, of, seconds, label));
 }
 
 Interrupt::Interrupt() {

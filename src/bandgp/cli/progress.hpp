@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person at a terminal sees during a long fit, and how they stop it.
 #pragma once
+#include <chrono>
+
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp::cli {
@@ -25,6 +27,21 @@ class Progress {
   std::vector<std::string> names_;
   int on_all_ = 0;    // evaluations on the whole series so far
   double since_ = 0;  // when the first of them ended
+};
+
+/// The same for many fits, some at a time.
+class TrialProgress {
+ public:
+  explicit TrialProgress(bool quiet);
+  ~TrialProgress();
+  TrialProgress(const TrialProgress&) = delete;
+  TrialProgress& operator=(const TrialProgress&) = delete;
+
+  void show(Index done, Index of, const std::string& label);
+
+ private:
+  bool on_terminal_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// While it lives, the first Ctrl-C asks for an end, and says so on a terminal; a second one ends the

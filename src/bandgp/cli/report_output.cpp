@@ -10,6 +10,8 @@
 
 namespace bandgp::cli {
 
+std::string now_text() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))); }
+
 Source source_of(const Input& input) {
   return {input.name, input.time_name, input.value_name, input.bad_lines};
 }
@@ -18,7 +20,7 @@ std::size_t write_report(const FitResult& fit, const std::string& command, Index
                          const std::string& path, const Diagnostics* diagnostics) {
   ReportOptions options;
   options.command = command;
-  options.created = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
+  options.created = now_text();
   options.threads = threads;
   options.diagnostics = diagnostics;
   const std::string page = report_page(collect_report(fit, options));

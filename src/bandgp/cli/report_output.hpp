@@ -9,6 +9,9 @@
 
 namespace bandgp::cli {
 
+/// The present, as pages tell when they were made.
+std::string now_text();
+
 Source source_of(const Input& input);
 
 /// Collects and writes; returns the size of the page in bytes.

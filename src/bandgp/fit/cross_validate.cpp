@@ -21,15 +21,15 @@ Values picked(const Values& values, std::span<const Index> rows) {
   return result;
 }
 
-Table part_of(const Table& table, std::span<const Index> rows) {
+}  // namespace
+
+Table rows_of(const Table& table, std::span<const Index> rows) {
   Table part = table;
   part.time = picked(table.time, rows);
   part.value = picked(table.value, rows);
   part.variance = picked(table.variance, rows);
   return part;
 }
-
-}  // namespace
 
 Table complete_rows(const Table& table) {
   std::vector<Index> rows;
@@ -39,18 +39,23 @@ Table complete_rows(const Table& table) {
       rows.push_back(static_cast<Index>(i));
   }
   std::ranges::stable_sort(rows, {}, [&](Index i) { return table.time[static_cast<std::size_t>(i)]; });
-  return part_of(table, rows);
+  return rows_of(table, rows);
 }
 
 FoldResult validate_fold(const Table& table, const Fold& fold, const FitOptions& method, Index most_joint) {
   FoldResult result;
   try {
-    const Table test = part_of(table, fold.test);
+    const Table test = rows_of(table, fold.test);
     Clock::time_point begin = Clock::now();
-    const FitResult fitted = fit(part_of(table, fold.train), method);
+    const FitResult fitted = fit(rows_of(table, fold.train), method);
     result.fit_seconds = since(begin);
     result.bandwidth = fitted.bandwidth;
     result.nll = fitted.nll;
+    result.status = fitted.status;
+    result.evaluations = fitted.evaluations;
+    result.rejected = fitted.rejected_not_positive_definite;
+    result.kernel = to_text(fitted.model.kernel);
+    result.noise = fitted.model.noise;
     if (!std::isfinite(fitted.nll)) {
       result.failure = fitted.message;
       return result;

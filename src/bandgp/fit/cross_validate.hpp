@@ -18,6 +18,10 @@ struct FoldResult {
   Index bandwidth = 0;
   double nll = kUnset;
   std::string failure;  // why there are no scores; empty where there are
+  FitStatus status = FitStatus::stalled;
+  int evaluations = 0, rejected = 0;  // of the latter the matrix was not positive definite
+  std::string kernel;                 // as fitted
+  double noise = kUnset;
 };
 
 struct CrossValidation {
@@ -36,6 +40,8 @@ std::vector<FoldResult> cross_validate(const Table& table, const FitOptions& met
 /// One fold of it; rows index the table.
 FoldResult validate_fold(const Table& table, const Fold& fold, const FitOptions& method, Index most_joint);
 
+/// These rows of a table, in this order.
+Table rows_of(const Table& table, std::span<const Index> rows);
 /// The rows of a table without missing values, in time order.
 Table complete_rows(const Table& table);
 

@@ -343,8 +343,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   const bool coarse = options.coarse_to_fine && series->size() > kSmall;
   // The dense GP and what resembles it start from where the same GP ends in a band or its dual: on part of
   // the data, and at a fraction of the cost.
-  const bool own_search =
-      cut.method == Method::automatic || cut.method == Method::band || cut.method == Method::dual;
+  const bool own_search = options.own_search || cut.method == Method::automatic ||
+                          cut.method == Method::band || cut.method == Method::dual;
   const Cut loose = with_tolerance(own_search ? cut : Cut{}, kLooseTolerance);
   const Cut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
   int number = 0;

@@ -54,6 +54,9 @@ struct FitOptions {
   std::map<std::string, double> fix;   // parameter name → value that is not trained
   int max_evaluations = 200;           // on each stage
   bool coarse_to_fine = true;
+  /// Whether exact, fitc, vfe, taper and vecchia look for a start by themselves, which takes them longest,
+  /// instead of in the band or its dual: for comparisons of what training costs.
+  bool own_search = false;
   bool standard_errors = true;
   double max_bytes = 0;  // of the band; 0: 60 % of the machine's memory
   Index threads = 1;     // 2 use two; results do not depend on it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of web/, without data: what stands before them and what stands behind.  Written by web/build.mjs
+// The pages of web/, without data: what stands before them and what stands behind.  Written by web/build.mjs
 // when the library is built.
 #pragma once
 #include <string_view>
@@ -8,5 +8,7 @@ namespace bandgp {
 
 std::string_view page_head();
 std::string_view page_tail();
+std::string_view document_head();
+std::string_view document_tail();
 
 }  // namespace bandgp

@@ -6,6 +6,7 @@
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/report/assets.hpp"
 #include "bandgp/report/blocks.hpp"
+#include "bandgp/report/inert.hpp"
 #include "bandgp/report/report_data.hpp"
 #include "bandgp/version.hpp"
 
@@ -13,27 +14,6 @@ namespace bandgp {
 namespace {
 
 using Json = nlohmann::ordered_json;  // what is not finite becomes null
-
-/// JSON that cannot end the element it stands in, nor start another.
-std::string inert(const Json& json) {
-  std::string text;
-  for (const char c : json.dump(-1, ' ', true, Json::error_handler_t::replace)) {
-    switch (c) {  // outside of strings JSON has none of these
-      case '<':
-        text += "\\u003c";
-        break;
-      case '>':
-        text += "\\u003e";
-        break;
-      case '&':
-        text += "\\u0026";
-        break;
-      default:
-        text += c;
-    }
-  }
-  return text;
-}
 
 Json series_json(const FitResult& fit) {
   const SeriesReport& report = fit.series->report;

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/cli/cv_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bandgp/cli/style.hpp"
+#include "bandgp/experiments/comparison_page.hpp"
+
+namespace bandgp::cli {
+namespace {
+
+struct Column {
+  const char* heading;
+  int digits;
+  double (*value)(const MethodAverage&);
+  /// How far from the best it could be; smallest is best.
+  double (*badness)(double) = [](double v) { return v; };
+  std::string text(double shown) const {
+    return std::isfinite(shown) ? fmt::format("{:.{}g}", shown, digits) : "–";
+  }
+};
+
+const Column kColumns[] = {
+    {"NMSE", 4, [](const MethodAverage& a) { return a.scores.nmse; }},
+    {"NLPD joint", 6, [](const MethodAverage& a) { return a.scores.nlpd_joint; }},
+    {"NLPD each", 4, [](const MethodAverage& a) { return a.scores.nlpd_marginal; }},
+    {"CRPS", 4, [](const MethodAverage& a) { return a.scores.crps; }},
+    {"95 % cover", 3, [](const MethodAverage& a) { return 100 * a.scores.coverage_95; },
+     [](double v) { return std::abs(v - 95); }},
+    {"train s", 3, [](const MethodAverage& a) { return a.fit_seconds; }},
+    {"predict s", 3, [](const MethodAverage& a) { return a.predict_seconds; }},
+};
+
+/// Width in characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string space(width - std::min(width, width_of(text)), ' ');
+  return right ? space + text : text + space;
+}
+
+/// Columns as wide as their widest cell; the first one to the left, the others to the right.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], width_of(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += (c > 0 ? "  " : "") + padded(row[c], width[c], c > 0);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (&row == &rows.front() ? paint(line, Colour::bold) : line) + "\n";
+  }
+  return text;
+}
+
+std::string failures_text(const CvSummary& summary) {
+  std::string text;
+  for (const MethodResult& result : summary.results) {
+    for (std::size_t f = 0; f < result.folds.size(); ++f) {
+      if (result.folds[f] && !result.folds[f]->failure.empty())
+        text +=
+            fmt::format("{}, fold {}, failed: {}\n", result.choice.name(), f + 1, result.folds[f]->failure);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Json cv_json(const CvSummary& summary) {
+  Json methods = Json::array();
+  for (const MethodResult& result : summary.results) methods.push_back(method_json(result));
+  return {{"folds", summary.folds},
+          {"seed", summary.seed},
+          {"scheme", scheme_name(summary.scheme)},
+          {"kernel", to_text(summary.results.front().choice.kernel)},
+          {"mean", mean_name(summary.mean)},
+          {"complete", summary.complete},
+          {"series", series_json(summary.input)},
+          {"methods", methods}};
+}
+
+std::string cv_text(const CvSummary& summary) {
+  std::vector<std::vector<std::string>> rows = {{"method"}};
+  for (const Column& column : kColumns) rows[0].emplace_back(fmt::format("{} ", column.heading));
+  rows[0].emplace_back("failed");
+  std::vector<MethodAverage> averages;
+  for (const MethodResult& result : summary.results) averages.push_back(average_of(result));
+  for (std::size_t m = 0; m < averages.size(); ++m) {
+    const MethodAverage& average = averages[m];
+    rows.push_back({summary.results[m].choice.name()});
+    for (const Column& column : kColumns) {
+      const double value = column.value(average), badness = column.badness(value);
+      const bool best =
+          average.whole() && std::isfinite(badness) && std::ranges::none_of(averages, [&](const auto& other) {
+            // Not better by as much as is printed.
+            const double theirs = column.value(other);
+            return other.whole() && column.badness(theirs) < badness &&
+                   column.text(theirs) != column.text(value);
+          });
+      rows.back().push_back(column.text(value) + (best ? "*" : " "));
+    }
+    rows.back().push_back(average.done == summary.folds && average.failures == 0 ? ""
+                          : average.done < summary.folds
+                              ? fmt::format("{} of {} done", average.done, summary.folds)
+                              : fmt::format("{} of {}", average.failures, average.done));
+  }
+  return field("Read", input_text(summary.input)) +
+         field("Folds", fmt::format("{} {}, seed {}, the same for every method; means over them, * the best",
+                                    summary.folds, scheme_name(summary.scheme), summary.seed)) +
+         "\n" + aligned(rows) + failures_text(summary);
+}
+
+std::string cv_page(const CvSummary& summary, const std::string& created) {
+  Page page;
+  const std::string file = summary.input.name.substr(summary.input.name.find_last_of('/') + 1);
+  page.title = summary.input.value_name.empty() ? file : summary.input.value_name;
+  page.subtitle = fmt::format("{}, {} observations: {} methods on the same {} {} folds (seed {}).", file,
+                              summary.input.series->report.used, summary.results.size(), summary.folds,
+                              scheme_name(summary.scheme), summary.seed);
+  page.command = summary.command;
+  page.created = created;
+  page.remark = cv_reservation(summary);
+  const auto best = [&](const char* label, const Column& column, const char* unit) {
+    const MethodResult* winner = nullptr;
+    double least = std::numeric_limits<double>::infinity();
+    for (const MethodResult& result : summary.results) {
+      const MethodAverage average = average_of(result);
+      const double badness = column.badness(column.value(average));
+      if (!average.whole() || !(badness < least)) continue;
+      least = badness;
+      winner = &result;
+    }
+    if (winner == nullptr) return;
+    page.cards.push_back({label, winner->choice.name(),
+                          fmt::format("{} {}", column.text(column.value(average_of(*winner))), unit),
+                          "mean of the folds, among the methods without a failure"});
+  };
+  best("Smallest error", kColumns[0], "NMSE");
+  best("Best joint density", kColumns[1], "nats a fold");
+  best("Best density of each", kColumns[2], "nats an observation");
+  best("Most honest intervals", kColumns[4], "% inside 95 %");
+  best("Shortest training", kColumns[5], "s");
+  page.sections.push_back(comparison_charts(summary.results));
+  page.sections.push_back(comparison_table(summary.results));
+  return document_page(page);
+}
+
+std::string cv_reservation(const CvSummary& summary) {
+  Index done = 0, failures = 0, all = 0, stopped = 0;
+  for (const MethodResult& result : summary.results) {
+    const MethodAverage average = average_of(result);
+    done += average.done;
+    failures += average.failures;
+    stopped += average.not_converged;
+    all += std::ssize(result.folds);
+  }
+  if (!summary.complete) return fmt::format("interrupted: {} of {} fits are done", done, all);
+  std::string text;
+  if (failures > 0) text = fmt::format("{} of {} fits failed", failures, all);
+  if (stopped > 0) text += fmt::format("{}{} of {} did not converge", text.empty() ? "" : ", ", stopped, all);
+  return text;
+}
+
+}  // namespace bandgp::cli

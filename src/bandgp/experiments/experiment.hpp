@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiments of Ehrhardt and Tobar, and what goes beyond them: each a table, a JSON file and a page.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bandgp/experiments/trials.hpp"
+#include "bandgp/report/document.hpp"
+
+namespace bandgp {
+
+struct ExperimentOptions {
+  std::string data;  // folder of the data; empty: none
+  std::string
+      bundled;  // the sunspot series that comes with the program, where there is no folder; empty: none
+  bool quick = false;  // fewer folds and sizes: minutes become seconds
+  RunOptions run = {};
+};
+
+struct Experiment {
+  bool complete = false;  // false: interrupted, and nothing else is set
+  Index done = 0, of = 0;
+  nlohmann::ordered_json json;
+  std::string csv;
+  Page page;  // command and time of making are the caller's
+};
+
+/// Figure 2: monthly sunspot numbers.  Throws std::invalid_argument where there are no data.
+Experiment sunspots_experiment(const ExperimentOptions& options);
+/// Figure 3: 4000 samples of a neonatal EEG.
+Experiment eeg_experiment(const ExperimentOptions& options);
+/// Figure 4 and Table 1: which bandwidths are valid, on simulated series.
+Experiment bandwidth_experiment(const ExperimentOptions& options);
+
+}  // namespace bandgp

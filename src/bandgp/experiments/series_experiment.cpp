@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures 2 and 3: every method at every size on one real series, five folds.  As in the paper and in its
+// way: times are row numbers, values are standardised by the training part, the mean is zero, and all methods
+// start from a small length-scale and a large noise, train in their own matrix and stop by the same rule.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+
+#include "bandgp/experiments/claims.hpp"
+#include "bandgp/experiments/comparison_page.hpp"
+#include "bandgp/experiments/experiment.hpp"
+#include "bandgp/io/read_table.hpp"
+#include "bandgp/version.hpp"
+
+namespace bandgp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSunspots = "sunspots/sunspots_3315_1749-01_2025-03.csv";
+constexpr const char* kEeg = "eeg/helsinki_eeg36_30s.csv.gz";
+constexpr Index kEegFirst = 2000, kEegCount = 4000;
+
+/// One figure: what is compared on which values.
+struct Figure {
+  std::string name, title, source, note;  // note: what differs from the paper
+  std::vector<double> values;
+  std::vector<Index> sizes;
+  Index most_neighbours;  // of vecchia
+};
+
+Table at_rows(std::vector<double> values) {
+  Table table;
+  table.value = std::move(values);
+  table.time.resize(table.value.size());
+  std::iota(table.time.begin(), table.time.end(), 0.0);
+  return table;
+}
+
+Table standardised(Table table, const Fold& fold) {
+  double mean = 0, square = 0;
+  const auto n = static_cast<double>(fold.train.size());
+  for (const Index i : fold.train) mean += table.value[static_cast<std::size_t>(i)] / n;
+  for (const Index i : fold.train) square += std::pow(table.value[static_cast<std::size_t>(i)] - mean, 2) / n;
+  for (double& y : table.value) y = (y - mean) / std::sqrt(square);
+  return table;
+}
+
+std::vector<MethodChoice> methods_of(const Figure& figure) {
+  std::vector<MethodChoice> methods = {{Method::exact}, {Method::band}, {Method::dual}};
+  for (const Method method : {Method::band, Method::fitc, Method::vfe, Method::taper, Method::vecchia}) {
+    for (const Index size : figure.sizes) {
+      if (method != Method::vecchia || size <= figure.most_neighbours) methods.push_back({method, size});
+    }
+  }
+  methods.push_back({Method::automatic, {}, "se + se"});
+  return methods;
+}
+
+Experiment run(const Figure& figure, const ExperimentOptions& options) {
+  ComparisonSetup setup;
+  const Table table = at_rows(figure.values);
+  const Index folds = options.quick ? 2 : 5;
+  setup.methods = methods_of(figure);
+  setup.folds = make_folds(std::ssize(figure.values), folds, FoldScheme::shuffled, 0);
+  for (const Fold& fold : setup.folds) setup.tables.push_back(standardised(table, fold));
+  setup.fit.mean = Mean::zero;
+  setup.fit.standard_errors = false;
+  setup.fit.own_search = true;
+  setup.fit.init = {{"variance", 0.5}, {"lengthscale", 1.5}, {"noise", 0.5}};
+  setup.key = fmt::format("{}|{}|{}|{} folds", version(), figure.name, checksum_of(table), folds);
+  setup.cancelled = options.run.cancelled;
+  const std::vector<MethodResult> results = compare(setup, options.run);
+
+  Experiment experiment;
+  for (const MethodResult& result : results) {
+    experiment.of += std::ssize(result.folds);
+    for (const auto& fold : result.folds) experiment.done += fold ? 1 : 0;
+  }
+  experiment.complete = experiment.done == experiment.of;
+  if (!experiment.complete) return experiment;
+  experiment.csv = comparison_csv(results);
+  nlohmann::ordered_json methods = nlohmann::ordered_json::array();
+  for (const MethodResult& result : results) methods.push_back(method_json(result));
+  const std::vector<std::string> claims = claims_of(results);
+  experiment.json = {{"experiment", figure.name},
+                     {"version", version()},
+                     {"source", figure.source},
+                     {"n", figure.values.size()},
+                     {"checksum", checksum_of(table)},
+                     {"folds", folds},
+                     {"seed", 0},
+                     {"scheme", "shuffled"},
+                     {"start", setup.fit.init},
+                     {"note", figure.note},
+                     {"claims", claims},
+                     {"methods", methods}};
+  Page& page = experiment.page;
+  page.title = figure.title;
+  page.subtitle = fmt::format(
+      "{} values of {}, {} shuffled folds (seed 0). Times are row numbers, values are standardised by the "
+      "training part, the "
+      "mean is zero. Every method starts from variance 0.5, lengthscale 1.5, noise 0.5, trains in its own "
+      "matrix on one thread "
+      "and stops by the same rule; se + se looks for its start.",
+      figure.values.size(), figure.source, folds);
+  page.remark = figure.note;
+  page.cards = claim_cards(results);
+  PageSection charts = comparison_charts(results);
+  charts.notes = claims;
+  page.sections = {std::move(charts), comparison_table(results)};
+  return experiment;
+}
+
+[[noreturn]] void no_data(const char* file, const ExperimentOptions& options) {
+  throw std::invalid_argument(
+      options.data.empty() ? fmt::format("no data folder: give one that holds {} by --data DIR or "
+                                         "BANDGP_DATA (README tells where to get it)",
+                                         file)
+                           : fmt::format("no {} in {} (README tells where to get it)", file, options.data));
+}
+
+}  // namespace
+
+Experiment sunspots_experiment(const ExperimentOptions& options) {
+  Figure figure{"sunspots", "Monthly sunspot numbers", "", "", {}, {10, 30, 50, 70, 100, 130, 150, 170, 200},
+                200};
+  const fs::path path = fs::path(options.data) / kSunspots;
+  if (!options.data.empty() && fs::exists(path)) {
+    figure.source = path.filename().string();
+    figure.values = read_table(path.string(), {.x = "decyear", .y = "SN"}).value;
+  } else if (options.data.empty() && !options.bundled.empty()) {
+    figure.source = fs::path(options.bundled).filename().string() + " (bundled)";
+    figure.values = read_table(options.bundled).value;
+    figure.note = fmt::format(
+        "The bundled series of {} months was used, not the paper's of 3315: give the folder of that by "
+        "--data or BANDGP_DATA.",
+        figure.values.size());
+  } else {
+    no_data(kSunspots, options);
+  }
+  if (options.quick) {
+    figure.values.resize(std::min<std::size_t>(figure.values.size(), 600));
+    figure.sizes = {10, 50, 100};
+    figure.note +=
+        std::string(figure.note.empty() ? "" : " ") + "Quick: the first 600 values, two folds, three sizes.";
+  }
+  return run(figure, options);
+}
+
+Experiment eeg_experiment(const ExperimentOptions& options) {
+  const fs::path path = fs::path(options.data) / kEeg;
+  if (options.data.empty() || !fs::exists(path)) no_data(kEeg, options);
+  const std::vector<double> all = read_table(path.string(), {.x = "time", .y = "EEG C4-REF"}).value;
+  if (std::ssize(all) < kEegFirst + kEegCount)
+    throw std::invalid_argument(
+        fmt::format("{} has {} rows, {} are needed", path.string(), all.size(), kEegFirst + kEegCount));
+  Figure figure{
+      "eeg",
+      "Neonatal EEG",
+      path.filename().string() + ", channel C4, rows 2000 to 5999",
+      "Vecchia stops at 100 neighbours: its scores have settled there, and its cost goes on growing.",
+      std::vector<double>(all.begin() + kEegFirst, all.begin() + kEegFirst + kEegCount),
+      {10, 50, 100, 150, 170, 200, 300, 400},
+      100};
+  if (options.quick) {
+    figure.values.resize(600);
+    figure.sizes = {10, 50, 100};
+    figure.note += " Quick: the first 600 values, two folds, three sizes.";
+  }
+  return run(figure, options);
+}
+
+}  // namespace bandgp
