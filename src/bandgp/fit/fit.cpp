@@ -103,13 +103,6 @@ Cut with_tolerance(Cut cut, double tolerance) {
   return cut;
 }
 
-Cut to_internal(Cut cut, const Units& units) {
-  cut.reach /= units.time_unit;
-  cut.taper.range /= units.time_unit;
-  for (double& z : cut.inducing_inputs) z = units.time_in(z);
-  return cut;
-}
-
 Certificate to_user(Certificate certificate, const Units& units) {
   const UpperBound unit = UpperBound::exactly(units.value_unit);
   certificate.mean_error = certificate.mean_error * unit;

@@ -66,4 +66,11 @@ void require_valid(const Cut& cut) {
     throw std::invalid_argument(fmt::format("a taper's range must be positive, not {}", cut.taper.range));
 }
 
+Cut to_internal(Cut cut, const Units& units) {
+  cut.reach /= units.time_unit;
+  cut.taper.range /= units.time_unit;
+  for (double& z : cut.inducing_inputs) z = units.time_in(z);
+  return cut;
+}
+
 }  // namespace bandgp

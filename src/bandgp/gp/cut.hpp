@@ -7,6 +7,7 @@
 
 #include "bandgp/base/index.hpp"
 #include "bandgp/kernel/taper.hpp"
+#include "bandgp/series/series.hpp"
 
 namespace bandgp {
 
@@ -40,5 +41,8 @@ struct Cut {
 /// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach, or a
 /// rule that the method does not have.
 void require_valid(const Cut& cut);
+
+/// The user's reach, range and inputs in the units of a series.
+Cut to_internal(Cut cut, const Units& units);
 
 }  // namespace bandgp
