@@ -110,13 +110,13 @@ class BandedGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.gp_.certificate_
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
-        X, y = validate_data(self, _column(X), y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         _one_feature(X)
         return X, np.asarray(y, dtype=np.float64)
 
     def _times(self, X: Any) -> Array:
         check_is_fitted(self)
-        return np.ascontiguousarray(validate_data(self, _column(X), dtype=np.float64, reset=False)[:, 0])
+        return np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False)[:, 0])
 
     def _value(self, normalised: Array) -> Array:
         return normalised * self._y_train_std + self._y_train_mean if self.normalize_y else normalised
@@ -147,18 +147,6 @@ class BandedGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if alpha.shape != (n,):
             raise ValueError(f"alpha must be a scalar or an array with same number of entries as y. ({alpha.shape} != {n})")
         return np.sqrt(alpha)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = True  # X may be the times themselves
-        return tags
-
-
-def _column(X: Any) -> Any:
-    """Times in one dimension are a column of one feature."""
-    if getattr(X, "ndim", None) == 1 and not hasattr(X, "columns"):
-        return np.asarray(X)[:, np.newaxis]
-    return X
 
 
 def _one_feature(X: Array) -> None:
