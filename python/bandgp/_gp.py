@@ -386,7 +386,7 @@ class GP:
     def times_(self) -> NDArray[Any]:
         """The times of the observations used, in order: datetime64 where they were dates."""
         series = self._fit.series
-        return _inputs.to_dates(series.axis, series.times)
+        return _inputs.to_dates(series.axis, series.times, given=True)
 
     @property
     def remarks_(self) -> list[str]:

@@ -76,8 +76,12 @@ def times_on(axis: _core.TimeAxis, values: Any, name: str = "t") -> Array:
     return result
 
 
-def to_dates(axis: _core.TimeAxis, times: Array) -> NDArray[Any]:
-    """Times of a fit as the user knows them: datetime64 where they were dates."""
+def to_dates(axis: _core.TimeAxis, times: Array, *, given: bool = False) -> NDArray[Any]:
+    """Times of a fit as the user knows them: datetime64 where they were dates.
+
+    `given`: they are the data's own, which have so many digits of a second and no more; a double since the origin may
+    be some nanoseconds off.
+    """
     if not axis.is_calendar:
         return times
     unit = UNIT_SECONDS[axis.unit]
@@ -86,6 +90,9 @@ def to_dates(axis: _core.TimeAxis, times: Array) -> NDArray[Any]:
     whole = np.floor(times)
     ticks = whole.astype(np.int64) * unit + axis.origin
     rest = np.rint((times - whole) * (unit * per_second)).astype(np.int64)
+    if given:
+        digit = max(per_second // 10**axis.digits, 1)
+        rest = (rest + digit // 2) // digit * digit
     return (ticks * per_second + rest).astype(f"datetime64[{resolution}]")
 
 

@@ -42,7 +42,7 @@ class Progress:
         if self.bar is None and not self.width:
             self.bar = _tqdm()
         if self.bar is not None:
-            self.bar.set_postfix_str(f"{n} points, NLL {nll:.8g}, {shown}", refresh=False)
+            self.bar.set_postfix_str(f"{n} points, NLL {nll:.8g}, {shown}")
             self.bar.update(evaluation - self.bar.n)
             return
         line = f"bandgp: evaluation {evaluation}, {n} points, NLL {nll:.8g}, {shown}"[:150]

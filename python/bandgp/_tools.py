@@ -116,7 +116,7 @@ class Table:
     @property
     def t(self) -> Any:
         """The times as datetime64 where the file has dates, else the numbers."""
-        return _inputs.to_dates(self.axis, self.time)
+        return _inputs.to_dates(self.axis, self.time, given=True)
 
     @property
     def yerr(self) -> Optional[Array]:

@@ -20,7 +20,8 @@ def same_fit(gp, json):
     assert gp.nll_ == json["nll"]
     assert gp.parameters_ == {name: json[name] for name in gp.parameters_}
     assert gp.gradient_ == json["gradient"]
-    assert gp.standard_errors_ == json["standard_errors"]
+    for name, error in json["standard_errors"].items():  # null: fixed
+        assert np.isnan(gp.standard_errors_[name]) if error is None else gp.standard_errors_[name] == error
     assert (gp.kernel_, gp.method_, gp.bandwidth_) == (json["kernel"], json["method"], json["bandwidth"])
     assert (gp.status_, gp.evaluations_, gp.remarks_) == (json["status"], json["evaluations"], json["remarks"])
     assert gp.mean_.tolist() == json["mean"]
@@ -75,8 +76,8 @@ def test_model_of_the_command(cli, root, fitted, tmp_path):
         assert np.array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("step, digits", [("1h", 0), ("1D", 0), ("250ms", 3), ("30D", 0)])
-def test_dates(cli, tmp_path, step, digits):
+@pytest.mark.parametrize("step", ["1h", "1D", "250ms", "30D"])
+def test_dates(cli, tmp_path, step):
     """The same timestamps through a file and through pandas: the same doubles, the same fit."""
     pd = pytest.importorskip("pandas")
     index = pd.date_range("2021-03-05 07:30:00" if step != "1D" else "2021-03-05", periods=400, freq=step)
