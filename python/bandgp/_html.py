@@ -77,7 +77,7 @@ def picture(gp: GP) -> str:
     scale = (HEIGHT - 8) / (max([high.max(), *tops]) - floor or 1.0)
 
     def y(value: Array) -> Array:
-        return HEIGHT - 4 - (value - floor) * scale
+        return np.asarray(HEIGHT - 4 - (value - floor) * scale)
 
     x = np.linspace(0, WIDTH, POINTS)
     band = _path(np.concatenate([x, x[::-1]]), np.concatenate([y(high), y(low)[::-1]])) + "Z"

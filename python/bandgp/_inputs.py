@@ -109,7 +109,7 @@ def name_of(values: Any) -> str:
 
 def _as_numpy(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        return np.asarray(values.astype(float).filled(np.nan))
+        return np.ma.filled(values.astype(float), np.nan)
     if isinstance(values, np.ndarray):
         return _dates_of_objects(values) if values.dtype == object else values
     dtype = getattr(values, "dtype", None)

@@ -146,7 +146,8 @@ class BandedGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alpha = np.asarray(self.alpha, dtype=float)
         if alpha.shape != (n,):
             raise ValueError(f"alpha must be a scalar or an array with same number of entries as y. ({alpha.shape} != {n})")
-        return np.sqrt(alpha)
+        errors: Array = np.sqrt(alpha)
+        return errors
 
 
 def _one_feature(X: Array) -> None:

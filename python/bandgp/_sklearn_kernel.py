@@ -85,12 +85,12 @@ def _factors(kernel: sk.Kernel, path: str) -> tuple[str, Parameter, list[Paramet
             if isinstance(one, sk.ConstantKernel):
                 shape, lengthscale, variances = _factors(other, path + beside)
                 return shape, lengthscale, [*variances, _parameter(one, path + at, "constant_value")]
-    shape = MATERN.get(kernel.nu) if isinstance(kernel, sk.Matern) else "se" if isinstance(kernel, sk.RBF) else None
-    if shape is None:
+    own = MATERN.get(kernel.nu) if isinstance(kernel, sk.Matern) else "se" if isinstance(kernel, sk.RBF) else None
+    if own is None:
         raise ValueError(f"the kernel {kernel} is none of ours: {ADVICE}")
     if np.size(kernel.length_scale) != 1:
         raise ValueError(f"{kernel} has {np.size(kernel.length_scale)} length-scales, and there is one feature")
-    return shape, _parameter(kernel, path, "length_scale"), []
+    return own, _parameter(kernel, path, "length_scale"), []
 
 
 def _parameter(kernel: Any, path: str, name: str) -> Parameter:
