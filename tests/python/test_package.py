@@ -9,7 +9,6 @@ import venv
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import bandgp
@@ -81,7 +80,7 @@ def documents(root):
         yield pytest.param("\n".join(blocks), id=document.name)
 
 
-@pytest.mark.parametrize("code", documents(ROOT))
+@pytest.mark.parametrize("code", list(documents(ROOT)))
 def test_documents(code, root, tmp_path):
     """Every Python line of the documents runs, one document in one session."""
     (tmp_path / "data").symlink_to(root / "data")
@@ -89,7 +88,8 @@ def test_documents(code, root, tmp_path):
     run(sys.executable, "-W", "error::bandgp.FitWarning", "lines.py", cwd=tmp_path)
 
 
-def test_notebook(root, tmp_path):
+def test_notebook(root, monkeypatch):
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # the notebook draws in itself
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
