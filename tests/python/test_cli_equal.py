@@ -35,7 +35,7 @@ def same_fit(gp, json):
 
 @pytest.mark.parametrize("flags, options", [
     ((), {}),
-    (("--kernel", "se + matern12"), {"kernel": "se + matern12"}),
+    (("--kernel", "se + se"), {"kernel": "se + se"}),
     (("--mean", "linear", "--fix", "noise=200"), {"mean": "linear", "fix": {"noise": 200}}),
     (("--mean", "zero", "--method", "band", "--tolerance", "0.5"), {"mean": "zero", "method": "band", "tolerance": 0.5}),
     (("--bandwidth", "lemma", "--init", "lengthscale=1"), {"bandwidth": "lemma", "init": {"lengthscale": 1}}),
