@@ -3,6 +3,7 @@
 // order:
 #pragma once
 #include "bandgp/fit/fit.hpp"             // training, one evaluation, certificates
+#include "bandgp/gp/bandwidth_rules.hpp"  // what each rule keeps
 #include "bandgp/gp/posterior.hpp"        // prediction, samples, leave-one-out
 #include "bandgp/gp/simulate.hpp"         // draws from a model, in linear time
 #include "bandgp/io/csv.hpp"              // tables as text

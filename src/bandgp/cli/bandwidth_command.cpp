@@ -2,16 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <stdexcept>
 
-#include "bandgp/bandwidth/choose.hpp"
-#include "bandgp/bandwidth/rules.hpp"
 #include "bandgp/cli/commands.hpp"
-#include "bandgp/cli/grid_rules.hpp"
 #include "bandgp/cli/output.hpp"
 #include "bandgp/cli/reference.hpp"
-#include "bandgp/gp/observations.hpp"
+#include "bandgp/gp/bandwidth_rules.hpp"
 #include "bandgp/io/write_file.hpp"
 
 namespace bandgp::cli {
@@ -25,47 +21,14 @@ struct BandwidthFlags {
   Text gap, n;
 };
 
-struct Rules {
-  Index n = 0;         // distinct times
-  double min_gap = 0;  // user's units; NaN with one point
-  std::optional<Index> corollary, theorem;
-  Index lemma = 0, tolerance = 0;
-};
-
-/// On n equally spaced points; without data yᵀD⁻¹y is taken to be n.
-Rules on_grid(const Model& model, const BandwidthFlags& flags, double nats) {
+/// On n equally spaced points.
+BandwidthRules on_grid(const Model& model, const BandwidthFlags& flags, double nats) {
   if (!flags.gap || !flags.n) throw std::invalid_argument("without FILE both --gap D and --n N are needed");
   if (model.noise == 0) throw std::invalid_argument("--noise is 0, must be positive where there are no data");
   const double gap = positive_number("--gap", *flags.gap);
   const Index n = whole_number("--n", *flags.n);
   if (n == 0) throw std::invalid_argument("--n is 0, must be positive");
-  const Kernel& kernel = model.kernel;
-  const double rho = rho_for_tolerance(nats, static_cast<double>(n), n);
-  return {n,
-          gap,
-          corollary_bandwidth(kernel, model.noise, gap, n),
-          theorem_bandwidth(kernel, model.noise, gap, n),
-          grid_bandwidth(kernel, gap, n, model.noise),
-          grid_bandwidth(kernel, gap, n, rho * model.noise)};
-}
-
-Rules on_series(const Model& model, const Series& series, double nats) {
-  const Model internal = to_internal(model, series.units);
-  Observations points(series);
-  points.at(internal.noise);
-  const Index n = points.size();
-  const double noise = points.smallest_noise();
-  const WeightedPoints weighted = points.weighted();
-  const double rho = rho_for_tolerance(nats, points.noise_weighted_square(model.mean != Mean::zero), n);
-  const double gap =
-      n > 1 ? series.report.min_gap / series.units.time_unit : std::numeric_limits<double>::infinity();
-  Envelope envelope;
-  return {n,
-          n > 1 ? series.report.min_gap : kUnset,
-          corollary_bandwidth(internal.kernel, noise, gap, n),
-          theorem_bandwidth(internal.kernel, noise, gap, n),
-          choose_band(internal.kernel, weighted, 1.0, envelope).bandwidth,
-          choose_band(internal.kernel, weighted, rho, envelope).bandwidth};
+  return bandwidth_rules(model, gap, n, nats);
 }
 
 Json to_json(std::optional<Index> k) { return k ? Json(*k) : Json(nullptr); }
@@ -84,11 +47,10 @@ int bandwidth(const BandwidthFlags& flags) {
     throw std::invalid_argument("FILE and --gap or --n are given; only one can hold");
   Input input;
   Json json;
-  Rules rules;
+  BandwidthRules rules;
   if (has_file) {
     input = read_input(flags.data, model.mean);
-    require_usable(model, *input.series);
-    rules = on_series(model, *input.series, nats);
+    rules = bandwidth_rules(model, *input.series, nats);
     add_size(json, *input.series);
   } else {
     rules = on_grid(model, flags, nats);

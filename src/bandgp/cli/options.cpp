@@ -208,17 +208,6 @@ Model given_model(const ModelFlags& flags) {
   return model;
 }
 
-void require_usable(const Model& model, const Series& series) {
-  require_valid(model, series);
-  const Model internal = to_internal(model, series.units);
-  bool usable = model.noise == 0 || std::isnormal(internal.noise);
-  for (const Term& term : internal.kernel.terms) {
-    usable = usable && std::isnormal(term.variance) && std::isnormal(term.lengthscale) &&
-             std::isnormal(1 / term.lengthscale);
-  }
-  if (!usable) refuse("the parameters are too far from the size of the data to compute with");
-}
-
 double given_tolerance(const CutFlags& flags) {
   return flags.tolerance ? positive_number("--tolerance", *flags.tolerance) : Cut{}.tolerance;
 }

@@ -66,8 +66,6 @@ Input read_input(const DataFlags& flags, Mean mean, Table* rows = nullptr);
 
 /// The model at given parameters, all of them set.
 Model given_model(const ModelFlags& flags);
-/// Throws unless the parameters are valid and stay so in the units of the series.
-void require_usable(const Model& model, const Series& series);
 Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& kernel);
 double given_tolerance(const CutFlags& flags);
 

@@ -38,11 +38,11 @@ struct Cut {
   Taper taper = {};       // taper: range in internal units
 };
 
-/// From the user's units to a series' internal ones.
-Cut to_internal(Cut cut, const Units& units);
-
 /// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach, or a
 /// rule that the method does not have.
 void require_valid(const Cut& cut);
+
+/// The user's reach, range and inputs in the units of a series.
+Cut to_internal(Cut cut, const Units& units);
 
 }  // namespace bandgp

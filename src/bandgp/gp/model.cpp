@@ -64,4 +64,16 @@ void require_valid(const Model& model, const Series& series) {
   }
 }
 
+void require_usable(const Model& model, const Series& series) {
+  require_valid(model, series);
+  const Model internal = to_internal(model, series.units);
+  bool usable = model.noise == 0 || std::isnormal(internal.noise);
+  for (const Term& term : internal.kernel.terms) {
+    usable = usable && std::isnormal(term.variance) && std::isnormal(term.lengthscale) &&
+             std::isnormal(1 / term.lengthscale);
+  }
+  if (!usable)
+    throw std::invalid_argument("the parameters are too far from the size of the data to compute with");
+}
+
 }  // namespace bandgp

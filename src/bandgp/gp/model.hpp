@@ -31,5 +31,7 @@ void require_centred_for(Mean mean, const Series& series);
 /// Throws std::invalid_argument unless the parameters are finite and positive (noise: not negative, and
 /// positive unless the series knows a positive variance at every point).
 void require_valid(const Model& model, const Series& series);
+/// And unless they stay so in the units of the series.
+void require_usable(const Model& model, const Series& series);
 
 }  // namespace bandgp

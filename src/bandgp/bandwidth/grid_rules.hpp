@@ -4,10 +4,10 @@
 #pragma once
 #include "bandgp/kernel/kernel.hpp"
 
-namespace bandgp::cli {
+namespace bandgp {
 
 /// Smallest k with maxᵢ Σ_{|i−j|>k} k(xᵢ−xⱼ) below `limit`.  O(k) time, no
 /// memory.
 Index grid_bandwidth(const Kernel& kernel, double gap, Index n, double limit);
 
-}  // namespace bandgp::cli
+}  // namespace bandgp

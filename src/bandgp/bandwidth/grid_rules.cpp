@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bandgp/cli/grid_rules.hpp"
+#include "bandgp/bandwidth/grid_rules.hpp"
 
 #include <algorithm>
 
-namespace bandgp::cli {
+namespace bandgp {
 
 // With F(m) = Σ_{h=k+1}^m k(hδ), row i leaves out F(i) + F(n−1−i).  F is 0 up to k and concave from there on,
 // so the largest such sum is at an end, F(n−1), or in the middle.  Lags are added from the far end until a
@@ -30,4 +30,4 @@ Index grid_bandwidth(const Kernel& kernel, double gap, Index n, double limit) {
   return 0;
 }
 
-}  // namespace bandgp::cli
+}  // namespace bandgp

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a long fit shows while it runs: a line of its own, or tqdm's where that is installed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Optional
+
+LONG_SECONDS = 1.0  # nothing is shown of fits that are quicker
+
+
+class Progress:
+    """`wanted` None: on a terminal, and in a notebook that has tqdm."""
+
+    def __init__(self, wanted: Optional[bool], names: list[str]) -> None:
+        self.names = names
+        self.wanted = _shown_by_default() if wanted is None else bool(wanted)
+        self.began = time.monotonic()
+        self.last = 0.0
+        self.bar: Any = None
+        self.width = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 place: Optional[TracebackType]) -> None:
+        if self.bar is not None:
+            self.bar.close()
+        elif self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+
+    def __call__(self, evaluation: int, stage: int, n: int, nll: float, parameters: list[float], bandwidth: int) -> None:
+        now = time.monotonic()
+        if now - self.began < LONG_SECONDS or now - self.last < 0.1:
+            return
+        self.last = now
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, parameters))
+        if self.bar is None and not self.width:
+            self.bar = _tqdm()
+        if self.bar is not None:
+            self.bar.set_postfix_str(f"{n} points, NLL {nll:.8g}, {shown}")
+            self.bar.update(evaluation - self.bar.n)
+            return
+        line = f"bandgp: evaluation {evaluation}, {n} points, NLL {nll:.8g}, {shown}"[:150]
+        sys.stderr.write("\r" + line.ljust(self.width))
+        sys.stderr.flush()
+        self.width = len(line)
+
+
+def _shown_by_default() -> bool:
+    return bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+
+def _tqdm() -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(desc="bandgp", unit=" evaluations", leave=False)

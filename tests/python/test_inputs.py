@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever people have their numbers in: kind, layout, dates, holes, and what is refused."""
+
+import datetime
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import bandgp
+
+
+def test_layouts_and_kinds(small):
+    t, y = small
+    expected = bandgp.GP().fit(t, y).nll_
+    read_only = y.copy()
+    read_only.flags.writeable = False
+    wide = np.empty((t.size, 3))
+    wide[:, 1] = y
+    for values in (y.tolist(), tuple(y), read_only, wide[:, 1], y[::-1][::-1], y[:, None], y.astype(">f8"),
+                   np.ma.array(y), np.asfortranarray(y)):
+        assert bandgp.GP().fit(t, values).nll_ == expected
+    assert not read_only.flags.writeable and np.array_equal(read_only, y)
+    assert bandgp.GP().fit(np.arange(50), np.arange(50) % 7).series_["used"] == 50
+    assert bandgp.GP().fit(t.astype(np.float32), y.astype(np.float32)).status_ == "converged"
+
+
+def test_pandas_polars_arrow(small):
+    t, y = small
+    expected = bandgp.GP().fit(t, y).nll_
+    pd = pytest.importorskip("pandas")
+    assert bandgp.GP().fit(pd.Series(y, index=t)).nll_ == expected
+    assert bandgp.GP().fit(pd.Series(t), pd.array(y, dtype="Float64")).nll_ == expected
+    holes = pd.array([*y, None], dtype="Float64")
+    gp = bandgp.GP().fit([*t, 99.0], holes)
+    assert gp.nll_ == expected and gp.series_["dropped"] == 1
+    try:
+        import polars
+        assert bandgp.GP().fit(polars.Series(t), polars.Series(y)).nll_ == expected
+    except ImportError:
+        pass
+    try:
+        import pyarrow
+        assert bandgp.GP().fit(pyarrow.array(t), pyarrow.chunked_array([y[:9], y[9:]])).nll_ == expected
+        assert bandgp.GP().fit(pyarrow.array([*t, 9.0]), pyarrow.array([*y, None])).nll_ == expected
+    except ImportError:
+        pass
+
+
+def test_dates_of_every_kind():
+    pd = pytest.importorskip("pandas")
+    index = pd.date_range("2024-02-27 12:00", periods=200, freq="3h")
+    y = np.sin(np.arange(200) / 9) + np.random.default_rng(2).normal(0, 0.1, 200)
+    expected = bandgp.GP().fit(index, y)
+    stamps = index.to_numpy()
+    python = [stamp.to_pydatetime() for stamp in index]
+    zone = datetime.timezone(datetime.timedelta(hours=5))
+    aware = [stamp.replace(tzinfo=datetime.timezone.utc).astimezone(zone) for stamp in python]
+    for times in (stamps, stamps.astype("datetime64[s]"), stamps.astype("datetime64[h]"), python, aware,
+                  index.tz_localize("UTC").tz_convert("Asia/Tokyo"), pd.Series(index), pd.Series(index.tz_localize("UTC"))):
+        gp = bandgp.GP().fit(times, y)
+        assert gp.nll_ == expected.nll_
+        assert np.array_equal(gp.times_, stamps)
+        assert np.array_equal(gp.predict(times), expected.predict(stamps))
+    assert bandgp.GP(time_unit="h").fit(index, y).lengthscale_ == pytest.approx(24 * expected.lengthscale_, rel=1e-4)
+    days = [datetime.date(1900, 1, 1) + datetime.timedelta(days=31 * i) for i in range(200)]
+    assert bandgp.GP().fit(days, y).series_["time_unit"] == "y"
+    holes = stamps.copy()
+    holes[3] = np.datetime64("NaT")
+    assert bandgp.GP().fit(holes, y).series_["dropped"] == 1
+    frame = expected.to_frame()
+    assert frame.index.dtype.kind == "M" and list(frame.columns) == ["mean", "std_latent", "std_observed"]
+    with pytest.raises(ValueError, match="give datetimes"):
+        expected.predict([1.0])
+    with pytest.raises(ValueError, match="plain numbers"):
+        bandgp.GP().fit(np.arange(200.0), y).predict(stamps)
+    before_1678 = np.datetime64("1500-01-01", "s") + np.arange(200) * np.timedelta64(86400, "s")
+    assert np.array_equal(bandgp.GP().fit(before_1678, y).times_, before_1678)
+
+
+def test_rows_keep_their_place(small):
+    """Shuffled, with a hole and a repeated time: leave-one-out comes back row by row."""
+    t, y = small
+    order = np.random.default_rng(8).permutation(t.size)
+    in_order = bandgp.GP().fit(t, y).loo()
+    shuffled = bandgp.GP().fit(np.append(t[order], 5.0), np.append(y[order], np.nan))
+    assert shuffled.series_["dropped"] == 1 and not shuffled.series_["sorted"]
+    loo = shuffled.loo()
+    assert np.isnan(loo.mean[-1]) and np.array_equal(loo.mean[:-1], in_order.mean[order])
+    assert np.array_equal(loo.standardised[:-1], in_order.standardised[order])
+
+
+@pytest.mark.parametrize("arguments, options, says", [
+    (([1, 2, 3], [1, 2]), {}, "time has 3 values, value has 2"),
+    (([1, 2, 3], None), {}, "y is missing"),
+    (([1, 2, 3], ["a", "b", "c"]), {}, "y has the type"),
+    (([1, 2, 3], [1j, 2, 3]), {}, "y has the type"),
+    (([[1, 2], [3, 4]], [1, 2]), {}, "shape"),
+    (([1, 2, 3], [5, 5, 5]), {}, "all 3 values are equal"),
+    (([1, 2, 3], [np.nan] * 3), {}, "none of the 3 rows"),
+    (([1, 2, 3], [1, 2, 4], [1, -1, 1]), {}, r"yerr\[1\] is -1"),
+    (([1, 2, 3], [1, 2, 4]), {"kernel": "sinc"}, "unknown shape"),
+    (([1, 2, 3], [1, 2, 4]), {"method": "magic"}, "magic"),
+    (([1, 2, 3], [1, 2, 4]), {"mean": "cubic"}, "cubic"),
+    (([1, 2, 3], [1, 2, 4]), {"tolerance": 0}, "tolerance is 0"),
+    (([1, 2, 3], [1, 2, 4]), {"inducing": 5}, "inducing is for method fitc or vfe"),
+    (([1, 2, 3], [1, 2, 4]), {"method": "dual", "bandwidth": 3}, "bandwidth is for method auto or band"),
+    (([1, 2, 3], [1, 2, 4]), {"bandwidth": "theorem", "kernel": "se + se"}, "for the kernel se alone"),
+    (([1, 2, 3], [1, 2, 4]), {"fix": {"nois": 1}}, "no parameter 'nois'; the kernel has variance, lengthscale, noise"),
+    (([1, 2, 3], [1, 2, 4]), {"fix": {"noise": 0}}, r"known positive error for every point \(yerr\)"),
+    (([1, 2, 3], [1, 2, 4]), {"fix": {"noise": 1}, "init": {"noise": 1}}, "only one can hold"),
+    (([1, 2, 3], [1, 2, 4]), {"threads": 0}, "threads is 0"),
+])
+def test_refusals(arguments, options, says):
+    with pytest.raises(ValueError, match=says):
+        bandgp.GP(**options).fit(*arguments)
+
+
+def test_errors_of_other_kinds(small, tmp_path):
+    t, y = small
+    gp = bandgp.GP()
+    with pytest.raises(bandgp.NotFittedError, match="not fitted yet"):
+        gp.predict([1.0])
+    assert not hasattr(gp, "nll_")
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        bandgp.nll(t, y, variance=1e9, lengthscale=30, noise=1e-9, bandwidth=2)
+    with pytest.raises(MemoryError):
+        bandgp.GP(method="band", max_bytes=100).fit(t, y)
+    with pytest.raises(FileNotFoundError):
+        bandgp.GP.load(tmp_path / "none.json")
+    with pytest.raises(FileNotFoundError):
+        bandgp.read_table(tmp_path / "none.csv")
+    (tmp_path / "bad.json").write_text('{"format": "other"}')
+    with pytest.raises(ValueError, match="bad.json"):
+        bandgp.GP.load(tmp_path / "bad.json")
+    gp.fit(t, y)
+    with pytest.raises(OSError, match="cannot write"):
+        gp.save(tmp_path / "no" / "folder.json")
+    with pytest.raises(OSError):
+        gp.report(tmp_path / "no" / "folder.html")
+    with pytest.raises(ValueError, match="must be finite"):
+        gp.predict([1.0, np.nan])
+    with pytest.warns(bandgp.FitWarning, match="not converged"):
+        bandgp.GP(max_evaluations=2).fit(t, y)
+
+
+def test_no_copies(fitted):
+    """10⁶ doubles go in as they are; what comes out is the library's own memory."""
+    t = np.linspace(1749, 1983, 10**6)
+    fitted.predict(t[:10])
+    tracemalloc.start()
+    mean = fitted.predict(t)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert mean.size == t.size and peak < 4e6, "NumPy was asked for more than masks of bytes"
+    assert mean.flags.writeable and not mean.flags.owndata

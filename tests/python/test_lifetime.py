@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads, forks, signals, pickles, copies, and memory that outlives its maker."""
+
+import copy
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import bandgp
+
+GRID = np.linspace(-5, 70, 97)
+
+
+def test_results_outlive_the_model(small):
+    gp = bandgp.GP().fit(*small)
+    mean, std = gp.predict(GRID, return_std=True)
+    curve, = gp.curves(1)
+    kept, drawn = mean.copy(), curve(GRID).copy()
+    t = small[0].copy()
+    gp.fit(t, small[1])
+    t[:] = np.nan  # the data were taken, not borrowed
+    assert np.array_equal(gp.predict(GRID), kept)
+    del gp
+    gc.collect()
+    assert np.array_equal(mean, kept) and np.array_equal(curve(GRID), drawn)
+
+
+def test_no_leak(small):
+    import resource
+    gp = bandgp.GP(standard_errors=False)
+    sizes = []
+    for _ in range(3):
+        for _ in range(15):
+            gp.fit(*small).predict(np.linspace(0, 60, 50_000), return_std=True)
+        sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert sizes[2] - sizes[1] < 4_000, f"kB: {sizes}"  # 15 rounds return 18 MB
+
+
+def test_same_bits_from_any_number_of_threads(small):
+    one, two = (bandgp.GP(threads=threads).fit(*small) for threads in (1, 2))
+    assert one.nll_ == two.nll_ and np.array_equal(one.predict(GRID), two.predict(GRID))
+
+
+def test_one_model_in_many_threads(small):
+    gp = bandgp.GP().fit(*small)
+    expected, wrong = gp.predict(GRID, return_std=True), []
+
+    def ask():
+        for _ in range(30):
+            found = gp.predict(GRID, return_std=True)
+            if not all(np.array_equal(a, b) for a, b in zip(found, expected)):
+                wrong.append(found)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_others_run_meanwhile():
+    """The interpreter is free during a fit: a thread counts on."""
+    t, y = bandgp.simulate(200_000, variance=1, lengthscale=20, noise=0.1, irregular=True)
+    fit = threading.Thread(target=lambda: bandgp.GP(standard_errors=False).fit(t, y))
+    fit.start()
+    ticks = 0
+    while fit.is_alive():
+        time.sleep(0.005)
+        ticks += 1
+    assert ticks > 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork(small):
+    """A child has no second thread of its parent's posterior; it must neither hang nor crash."""
+    gp = bandgp.GP(threads=2).fit(*small)
+    expected = gp.predict(GRID)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of forking beside threads: that is what is tested
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            found = pool.map_async(gp.predict, [GRID] * 4).get(timeout=60)
+        child = os.fork()
+    if child == 0:
+        ok = np.array_equal(gp.predict(GRID), expected)
+        del gp
+        gc.collect()
+        os._exit(0 if ok else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert all(np.array_equal(one, expected) for one in found)
+
+
+def test_pickle_and_copy(small):
+    gp = bandgp.GP("se + matern32", threads=1).fit(*small)
+    for twin in (pickle.loads(pickle.dumps(gp)), copy.deepcopy(gp)):
+        for a, b in zip(gp.predict(GRID, return_std=True), twin.predict(GRID, return_std=True)):
+            assert np.array_equal(a, b)
+        assert twin.loo().nlpd == gp.loo().nlpd and repr(twin) == repr(gp)
+    assert repr(pickle.loads(pickle.dumps(bandgp.GP("se")))) == "GP()"
+
+
+def test_pickles_are_small():
+    """The dual of a long smooth series takes less room than its data, let alone a factor."""
+    t, y = bandgp.simulate(20_000, variance=1, lengthscale=200, noise=0.1)
+    gp = bandgp.GP(standard_errors=False).fit(t, y)
+    data = pickle.dumps(gp)
+    assert len(data) < 16 * t.size / 2
+    twin = pickle.loads(data)
+    assert np.array_equal(twin.predict(t[::100]), gp.predict(t[::100]))
+    with pytest.raises((ValueError, np.linalg.LinAlgError)):
+        twin.loo()
+    with pytest.raises(ValueError, match="no data any more"):
+        twin.log_marginal_likelihood(twin.theta_)
+
+
+INTERRUPTED = """
+import os, signal, threading, bandgp
+t, y = bandgp.simulate(400_000, variance=1, lengthscale=15, noise=0.1, irregular=True)
+gp = bandgp.GP("se + se")
+threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    gp.fit(t, y)
+    print("finished")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c():
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted\n", done.stdout + done.stderr
+    assert time.monotonic() - began < 60
+
+
+def test_a_handler_s_exception_ends_the_fit(small):
+    class TooLong(Exception):
+        pass
+
+    def handler(number, frame):
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
+    try:
+        with pytest.raises(TooLong):
+            for _ in range(1000):
+                bandgp.GP().fit(*small)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_progress(small, capsys, monkeypatch):
+    import bandgp._progress as progress
+    bandgp.GP().fit(*small)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "LONG_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "_tqdm", lambda: None)
+    bandgp.GP(progress=True).fit(*small)
+    shown = capsys.readouterr().err
+    assert "bandgp: evaluation" in shown and "lengthscale" in shown and shown.endswith("\r")
+    monkeypatch.undo()
+    monkeypatch.setattr(progress, "LONG_SECONDS", -1.0)
+    if progress._tqdm() is not None:
+        bandgp.GP(progress=True).fit(*small)
+        assert "points, NLL" in capsys.readouterr().err
