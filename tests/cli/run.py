@@ -49,6 +49,18 @@ def test_usage_errors_are_one_line(f):
     f.refused("fit", "a.csv", "b.csv", says="b.csv")
     f.refused("fit", "a.csv", "--frobnicate", says="--frobnicate")
     f.refused("nll", "a.csv", "--noise", says="--noise")
+    f.refused("--json", "fit", "a.csv", says="--json is not for bandgp itself: options follow the command")
+
+
+def test_typos_are_told_from_what_there_is(f):
+    for words, meant in ((["fitt", "a.csv"], 'no command "fitt"; did you mean fit?'),
+                         (["perdict", "m.json"], "did you mean predict?"),
+                         (["fit", "a.csv", "--methd", "dual"], "fit has no option --methd; did you mean --method?"),
+                         (["fit", "a.csv", "--kernle=se"], "fit has no option --kernle; did you mean --kernel?")):
+        f.refused(*words, says=meant)
+    for words in (["frob"], ["fit", "a.csv", "--frobnicate"], ["fit", "a.csv", "b.csv"]):
+        text = f.refused(*words, says="bandgp: ")
+        require("did you mean" not in text, text)
 
 
 # --- report ------------------------------------------------------------------------------------------------------------
@@ -101,6 +113,10 @@ def test_report_without_the_data_says_how_to_give_them(f):
     require(report["points"] is None and report["curve"]["count"] > 100, report["curve"])
     require("--data FILE" in report["remark"], report["remark"])
     require(len(report["trace"]["nll"]) == report["fit"]["evaluations"], "the trace is not in the file")
+    before = (f.path / "m.html").read_text()
+    f.refused("report", "m.json", says=["m.html is there already", "--data FILE", "-o m.html"])
+    require((f.path / "m.html").read_text() == before, "the page was touched")
+    f.run("report", "m.json", "-o", "m.html", "--quiet")
 
 
 def test_report_refuses_other_data(f):

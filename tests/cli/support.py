@@ -54,6 +54,7 @@ class Folder:
         done = self.run(*arguments, code=2, stdin=stdin)
         for part in [says] if isinstance(says, str) else says:
             require(part in done.stderr, f"{part!r} is not in {done.stderr!r}")
+        return done.stderr
 
     def write(self, name, text):
         (self.path / name).write_text(text)

@@ -162,6 +162,13 @@ TEST(TimeAxis, epoch_numbers_keep_their_form_in_any_unit) {
   }
 }
 
+TEST(TimeAxis, knows_whether_its_file_names_a_zone) {
+  for (const char* zoned : {"epoch-s", "%FT%T%z", "%F %R%:z", "%FT%TZ", "%F %T UTC", "%d-%m-%Y %H:%M GMT"})
+    EXPECT_TRUE(axis("s", zoned).is_zoned()) << zoned;
+  for (const char* bare : {"", "%F %T", "%Y%m%d", "%d/%m/%Y %H:%M"})
+    EXPECT_FALSE(axis("s", bare).is_zoned()) << bare;
+}
+
 TEST(TimeAxis, durations) {
   const TimeAxis days = axis("d", "%Y-%m-%d");
   EXPECT_EQ(parse_duration(days, "2"), 2);

@@ -44,8 +44,11 @@ FitOptions options_from(const FitFlags& flags) {
 void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
   progress.clear();
   if (quiet) return;
-  fmt::print(stderr, "bandgp: {} on {} points takes {:.2g} GB and about {:.0f} s an evaluation; {}\n",
-             cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.advice);
+  fmt::print(stderr,
+             "bandgp: {} on {} points takes {:.2g} GB and about {:.0f} s an evaluation, the fit perhaps {}; "
+             "{}; Ctrl-C ends it with what it has\n",
+             cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
+             seconds_text(progress.expected() * cost.seconds_per_evaluation), cost.advice);
 }
 
 /// Every observation from all the others: about two evaluations.

@@ -9,6 +9,7 @@
 #include "bandgp/cli/manual.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/shell.hpp"
+#include "bandgp/cli/suggestion.hpp"
 #include "bandgp/version.hpp"
 
 namespace {
@@ -53,6 +54,8 @@ int run_program(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
     return program.exit(help);
+  } catch (const CLI::ExtrasError&) {
+    return refuse(bandgp::cli::left_over(program) + " (see bandgp --help)");
   } catch (const CLI::ParseError& error) {
     return refuse(std::string(error.what()) + " (see bandgp --help)");
   }

@@ -192,7 +192,9 @@ std::string band_text(std::string_view method, Index bandwidth, double reach) {
 std::string seconds_text(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.3g} µs", 1e6 * seconds);
   if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
-  return fmt::format("{:.3g} s", seconds);
+  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.2g} min", seconds / 60);
+  return fmt::format("{:.2g} h", seconds / 3600);
 }
 
 }  // namespace bandgp::cli

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "bandgp/cli/output.hpp"
 #include "bandgp/cli/style.hpp"
 
 namespace bandgp::cli {
@@ -33,15 +34,16 @@ void show_line(std::string line) {
 Progress::Progress(bool quiet, Index n, std::vector<std::string> names)
     : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), n_(n), names_(std::move(names)) {}
 
-/// On all the data a fit takes about three evaluations a parameter: of 24 simulated ones 17 took between 0.7
-/// and 1.4 times as many, the longest five times.  Past that nothing is promised any more.
+/// About three a parameter: of 24 simulated fits 17 took between 0.7 and 1.4 times as many, the longest five
+/// times.
+int Progress::expected() const { return 3 * static_cast<int>(names_.size()); }
+
 std::string Progress::time_left(const TraceEntry& entry) {
   if (entry.n < n_) return "";
   if (++on_all_ == 1) since_ = entry.seconds;
-  const auto expected = 3 * static_cast<int>(names_.size());
-  if (on_all_ < 2 || on_all_ >= expected) return "";
+  if (on_all_ < 2 || on_all_ >= expected()) return "";  // past that nothing is promised any more
   const double each = (entry.seconds - since_) / (on_all_ - 1);
-  return fmt::format(", about {:.0f} s left", each * (expected - on_all_));
+  return fmt::format(", about {} left", seconds_text(each * (expected() - on_all_)));
 }
 
 void Progress::show(const TraceEntry& entry) {

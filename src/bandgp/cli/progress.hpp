@@ -19,6 +19,9 @@ class Progress {
   void show(const TraceEntry& entry);
   void clear();
 
+  /// Evaluations on the whole series that a fit takes, as far as can be told before.
+  int expected() const;
+
  private:
   std::string time_left(const TraceEntry& entry);
 

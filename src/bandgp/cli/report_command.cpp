@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
 
 #include "bandgp/cli/commands.hpp"
@@ -69,6 +70,11 @@ int report_model(const ReportFlags& flags) {
   require_other_than(output, flags.data.file);
   FitResult fit = load_model(flags.model);
   if (!flags.data.file.empty()) take_data(flags.data, flags.model, fit);
+  if (fit.series->size() == 0 && !flags.output && std::filesystem::exists(output))
+    throw std::invalid_argument(fmt::format(
+        "{} is there already, and may show the data, which {} does not hold: give --data FILE, or -o {} "
+        "to replace it without them",
+        output, flags.model, output));
   const std::size_t bytes = write_report(fit, flags.command, threads, output);
   if (fit.series->size() == 0 && !flags.quiet)
     fmt::print(

@@ -21,7 +21,7 @@ constexpr Index kFarRows = 512, kNearRows = 96;
 
 ReportAxis axis_of(const TimeAxis& axis) {
   if (axis.is_plain() || unit_seconds(axis.unit) == 0) return {"number", axis.unit, std::nullopt};
-  return {"timestamp", axis.unit, static_cast<double>(axis.origin)};
+  return {"timestamp", axis.unit, static_cast<double>(axis.origin), axis.is_zoned() ? "UTC" : ""};
 }
 
 /// For every group of neighbours: its smallest, its largest and its most surprising observation.

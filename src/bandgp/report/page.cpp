@@ -118,7 +118,10 @@ Json curve_json(const ReportCurve& curve, Blocks& blocks) {
 }
 
 Json axis_json(const ReportAxis& axis) {
-  return {{"form", axis.form}, {"unit", axis.unit}, {"origin", axis.origin ? Json(*axis.origin) : Json()}};
+  return {{"form", axis.form},
+          {"unit", axis.unit},
+          {"origin", axis.origin ? Json(*axis.origin) : Json()},
+          {"zone", axis.zone}};
 }
 
 }  // namespace

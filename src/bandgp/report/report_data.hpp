@@ -16,6 +16,7 @@ struct ReportAxis {
   std::string form = "number";  // number or timestamp
   std::string unit;             // shown behind numbers; empty: not known
   std::optional<double> origin;
+  std::string zone = {};  // of dates: UTC, or empty where the file names none
 };
 
 /// Observations, in time order; all arrays of one length or empty.

@@ -182,6 +182,12 @@ std::int64_t unit_seconds(std::string_view unit) {
   return 0;
 }
 
+bool TimeAxis::is_zoned() const {
+  const auto ends_in = [this](std::string_view name) { return format.ends_with(name); };
+  return is_epoch() || (is_calendar() &&
+                        (TimePattern(format).has('z') || ends_in("Z") || ends_in("UTC") || ends_in("GMT")));
+}
+
 void require_valid(const TimeAxis& axis) {
   const bool known = unit_seconds(axis.unit) > 0;
   if (axis.zone < -18 * 60 - 59 || axis.zone > 18 * 60 + 59) refuse("zone is not within 19 hours of UTC");

@@ -24,6 +24,8 @@ struct TimeAxis {
   bool is_plain() const { return format.empty(); }
   bool is_epoch() const { return format == "epoch-s" || format == "epoch-ms"; }
   bool is_calendar() const { return !is_plain() && !is_epoch(); }
+  /// Whether the file says in which zone its times are: seconds since 1970, an offset, Z, UTC or GMT.
+  bool is_zoned() const;
   bool operator==(const TimeAxis&) const = default;
 };
 
