@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/methods/make_representation.hpp"
 #include "support.hpp"
 
 namespace {
@@ -20,10 +21,10 @@ Series irregular_series(Index n) {
 
 void peer_dpbtrf(benchmark::State& state) { bench::dpbtrf(state, kMillion, 32); }
 
-void evaluate_auto(benchmark::State& state, const Kernel& kernel, Index n, Index threads) {
+void measure(benchmark::State& state, const Kernel& kernel, Index n, Index threads, const Cut& cut) {
   const Series series = irregular_series(n);
   const Model model{kernel, 0.1, Mean::constant};
-  Evaluator evaluator(series, model.mean, std::make_unique<AutoRepresentation>(Cut{}, 0, threads));
+  Evaluator evaluator(series, model.mean, make_representation(cut, 0, threads));
   const Model internal = to_internal(model, series.units);
   Likelihood likelihood;
   if (evaluator.evaluate(internal, true, likelihood)) state.SkipWithError("rejected");  // takes the memory
@@ -37,13 +38,18 @@ void evaluate_auto(benchmark::State& state, const Kernel& kernel, Index n, Index
 void nll_auto(benchmark::State& state) {
   Kernel kernel = "1*se(lengthscale=1)";
   kernel.terms[0].lengthscale = 0.1 * static_cast<double>(state.range(0));
-  evaluate_auto(state, kernel, state.range(1), state.range(2));
+  measure(state, kernel, state.range(1), state.range(2), {});
 }
 
 void nll_sum(benchmark::State& state) {
   const char* kernels[] = {"1*se(lengthscale=200) + 1*se(lengthscale=2)",
                            "1*se(lengthscale=200) + 1*matern12(lengthscale=2)", "1*matern12(lengthscale=2)"};
-  evaluate_auto(state, kernels[state.range(0)], kMillion, 1);
+  measure(state, kernels[state.range(0)], kMillion, 1, {});
+}
+
+/// ℓ/δ = 100, where a band needs hundreds of neighbours.
+void nll_wide(benchmark::State& state, Method method) {
+  measure(state, "1*se(lengthscale=100)", 20'000, 1, {.method = method});
 }
 
 /// A whole fit, from nothing to the optimum; standard errors not counted.
@@ -65,6 +71,8 @@ BENCHMARK(nll_auto)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK(nll_sum)->ArgName("kernel")->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(nll_wide, band, Method::band)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(nll_wide, dual, Method::dual)->Unit(benchmark::kMillisecond);
 BENCHMARK(fit_million)->Unit(benchmark::kMillisecond);
 
 }  // namespace

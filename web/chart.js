@@ -17,6 +17,19 @@ function numbersWidth(texts) {
   return Math.ceil(Math.max(0, ...(texts ?? []).map((text) => ruler.measureText(text).width))) + 16;
 }
 
+// The months by name, for 2/3 is not the same day everywhere, and a clock of 24 hours. Rows are uPlot's: from this step on
+// the text of a tick, and of the first one in a year, in a month, on a day, in an hour, in a minute and in a second; 1: in
+// front of the tick's own.
+const DAY = 86400, NEW_DAY = '\n{D} {MMM}', NEW_YEAR = '\n{D} {MMM} {YYYY}';
+const DATE_TEXTS = [
+  [365 * DAY, '{YYYY}', null, null, null, null, null, null, 1],
+  [28 * DAY, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [DAY, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', NEW_YEAR, null, NEW_DAY, null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', NEW_YEAR, null, NEW_DAY, null, null, null, 1],
+  [0.001, '{ss}.{fff}', `${NEW_YEAR} {HH}:{mm}`, null, `${NEW_DAY} {HH}:{mm}`, null, '\n{HH}:{mm}', null, 1],
+];
+
 /// {host, view, axis, height, label, timeLabel, valueLabel, extent(min, max) → [low, high], draw(u), readout(time) → text}
 export function timeChart({ host, view, axis, height, label, timeLabel, valueLabel, extent, draw, readout }) {
   const output = el('p', { class: 'readout' });
@@ -38,7 +51,7 @@ export function timeChart({ host, view, axis, height, label, timeLabel, valueLab
       y: { auto: false, range: (_u, min, max) => [min, max] },
     },
     axes: [
-      { ...common, label: timeLabel, size: 34, ...(axis.isDate ? {} : { values, space: (_u, _axis, min, max) => 28 + numbersWidth([stepped(max, (max - min) / 8)]) }) },
+      { ...common, label: timeLabel, size: axis.isDate ? 46 : 34, ...(axis.isDate ? { values: DATE_TEXTS } : { values, space: (_u, _axis, min, max) => 28 + numbersWidth([stepped(max, (max - min) / 8)]) }) },
       { ...common, label: valueLabel, values, size: (_u, texts) => (valueAxis.numbers = Math.max(valueAxis.numbers, numbersWidth(texts))) },
     ],
     series: [{}, { show: true, stroke: 'transparent', points: { show: false }, paths: () => null }],

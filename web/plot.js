@@ -3,6 +3,7 @@ import { el, svg } from './dom.js';
 import { stepped } from './format.js';
 
 const MARGIN = { left: 50, right: 12, top: 8, bottom: 40 };
+const DIGIT = 7; // is about as wide as this
 
 /// Round numbers inside [low, high], about `wanted` of them, and their distance.
 export function ticks(low, high, wanted = 5) {
@@ -16,20 +17,22 @@ export function ticks(low, high, wanted = 5) {
 
 /// A frame with axes. `x` and `y` are {range: [low, high], label, log?, ticks?: [[value, text], …]}.
 export function plot({ width = 340, height = 250, x, y, label }) {
-  const area = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
-  const place = ({ range: [low, high], log }, from, to) => {
-    const f = log ? Math.log10 : (v) => v;
-    return (v) => from + (f(v) - f(low)) / (f(high) - f(low)) * (to - from);
-  };
-  const toX = place(x, area.left, area.right), toY = place(y, area.bottom, area.top);
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'small', role: 'img', 'aria-label': label });
   const marksOf = (axis, wanted) => {
     if (axis.ticks) return axis.ticks;
     if (axis.log) return decades(axis.range);
     const { list, step } = ticks(...axis.range, wanted);
     return list.map((v) => [v, stepped(v, step)]);
   };
-  for (const [v, text] of marksOf(y, 5)) {
+  const marks = marksOf(y, 5);
+  const left = Math.max(MARGIN.left, 26 + DIGIT * Math.max(0, ...marks.map(([, text]) => text.length)));
+  const area = { left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+  const place = ({ range: [low, high], log }, from, to) => {
+    const f = log ? Math.log10 : (v) => v;
+    return (v) => from + (f(v) - f(low)) / (f(high) - f(low)) * (to - from);
+  };
+  const toX = place(x, area.left, area.right), toY = place(y, area.bottom, area.top);
+  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'small', role: 'img', 'aria-label': label });
+  for (const [v, text] of marks) {
     root.append(svg('line', { x1: area.left, x2: area.right, y1: toY(v), y2: toY(v), class: 's-grid' }),
       svg('text', { x: area.left - 6, y: toY(v) + 4, 'text-anchor': 'end' }, text));
   }

@@ -1,8 +1,8 @@
 // Marks on two axes, straight or logarithmic: series are told apart by the shape of their marks and the dashes of their
 // lines, not by colour alone.
 import { el, svg } from './dom.js';
-import { number } from './format.js';
-import { plot } from './plot.js';
+import { number, stepped } from './format.js';
+import { plot, ticks } from './plot.js';
 
 const SHAPES = [
   'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0', 'M0 -4.8L4.6 3.4H-4.6Z', 'M-3.7 -3.7H3.7V3.7H-3.7Z', 'M0 -5.2L5.2 0L0 5.2L-5.2 0Z',
@@ -17,12 +17,17 @@ const WIDTH = 500, HEIGHT = 360;
 const shape = (mark, hollow, transform) => svg('path', { d: SHAPES[mark], class: `mark${hollow ? ' hollow' : ''}`, transform });
 const line = (mark, d) => svg('path', { d, class: 'joined', 'stroke-dasharray': DASHES[mark] });
 
-/// 1, 2 and 5 times the powers of ten inside a range, or only the powers where that is plenty.
+/// 1, 2 and 5 times the powers of ten inside a range, or only the powers where that is plenty; as on a straight axis where
+/// those are too few.
 export function logTicks([low, high]) {
   const factors = Math.log10(high / low) > 4 ? [1] : Math.log10(high / low) > 2 ? [1, 3] : [1, 2, 5];
   const all = [];
   for (let k = Math.floor(Math.log10(low)); k <= Math.ceil(Math.log10(high)); k++) for (const f of factors) all.push(f * 10 ** k);
   let inside = all.filter((v) => v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9));
+  if (inside.length < 3) { // a narrow range
+    const { list, step } = ticks(low, high);
+    return list.filter((v) => v > 0).map((v) => [v, stepped(v, step)]);
+  }
   if (inside.length > 7) inside = inside.filter((_, i) => i % Math.ceil(inside.length / 7) === 0);
   return inside.map((v) => [v, number(v, 1)]);
 }
@@ -56,6 +61,12 @@ export function scatter({ title, x, y, series, rules }) {
     const side = i % 2 ? 4 : -11; // neighbours write to different sides, and the next two lower
     p.root.append(svg('text', { class: 'rule', transform: `translate(${Number(place) + side} ${p.area.top + (i < 2 ? 4 : 84)}) rotate(90)` }, label));
   });
+  const taken = []; // boxes of the tags so far: one that would cover another is left to the mark's title
+  const isFree = (box) => {
+    const free = !taken.some((b) => box.x < b.x + b.width && b.x < box.x + box.width && Math.abs(box.y - b.y) < 11);
+    if (free) taken.push(box);
+    return free;
+  };
   series.forEach((s, row) => {
     const group = svg('g', { class: `mark-${s.mark}` });
     if (s.line && s.points.length > 1) group.append(line(s.mark, p.path(s.points.map((q) => [q.x, cut(q.y)]))));
@@ -66,9 +77,10 @@ export function scatter({ title, x, y, series, rules }) {
       mark.append(svg('title', {}, `${s.name}${q.label ? ` ${q.label}` : ''}: ${number(q.x, 3)}, ${number(q.y, 4)}${q.hollow ? ' (not to be relied on)' : ''}`));
       group.append(mark);
       if (above || (q.label && (i === 0 || i === s.points.length - 1))) {
-        const end = p.toX(q.x) > 0.75 * WIDTH;
-        group.append(svg('text', { class: 'tag', x: (p.toX(q.x) + (end ? -8 : 8)).toFixed(1), y: (p.toY(cut(q.y)) + (row % 2 ? 15 : -6)).toFixed(1),
-          'text-anchor': end ? 'end' : 'start' }, above ? `${q.label}↑` : q.label));
+        const end = p.toX(q.x) > 0.75 * WIDTH, text = above ? `${q.label}↑` : q.label;
+        const x = p.toX(q.x) + (end ? -8 : 8), y = p.toY(cut(q.y)) + (row % 2 ? 15 : -6), width = 6.2 * text.length;
+        if (!isFree({ x: end ? x - width : x, y, width })) return;
+        group.append(svg('text', { class: 'tag', x: x.toFixed(1), y: y.toFixed(1), 'text-anchor': end ? 'end' : 'start' }, text));
       }
     });
     p.root.append(group);

@@ -41,6 +41,7 @@ def test_bandwidth_finds_table_1(f):
         require(abs(widest["nmse"] / certified["nmse"] - 1) < 1e-3, case["case"])
         require(case["starts"]["advised"]["within_one_percent_from"] <= case["corollary"] + 7, case["case"])
         require(not [m for m in methods if m["parameter"] == 1][0]["valid"], "k = 1 cannot be valid here")
+    require(result["n_trained_on"] == 800 and "Quick" in result["note"], "what quick means")
     rows = (f.path / "out/bandwidth.csv").read_text().splitlines()
     require(len(rows) == 1 + 3 * 2 * 9, len(rows))
 
@@ -100,8 +101,16 @@ def test_mistakes(f):
     (f.path / "empty").mkdir()
     f.refused("reproduce", "sunspots", "--data", "empty", "-o", "out", says=["sunspots_3315", "README"])
     f.refused("reproduce", "eeg", "--data", "empty", "-o", "out", says=["helsinki_eeg36", "README"])
+    f.refused("reproduce", "bandwidth", "-o", "out", "--threads", 0, says="--threads is 0")
+    require(not (f.path / "out").exists(), "what was refused left a folder behind")
     f.write("file", "")
     f.refused("reproduce", "bandwidth", "-o", "file/out", says="file/out")
+
+
+def test_a_data_folder_without_sunspots_falls_back_unless_it_was_asked_for(f):
+    (f.path / "empty").mkdir()
+    done = reproduce(f, "sunspots", "--quick", "-o", "out", environment={**NO_DATA, "BANDGP_DATA": str(f.path / "empty")})
+    require("bundled series" in done.stdout, done.stdout)
 
 
 def test_real_data(f):

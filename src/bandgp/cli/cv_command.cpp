@@ -130,9 +130,11 @@ void add_cv(CLI::App& program, Run& run, const std::string& typed) {
        "bandgp cv data/sunspots.csv --methods auto,vecchia:20 --scheme blocked --folds 10 --json"},
       "Every method sees the same folds. SIZE is the fixed bandwidth of band, the inducing inputs of fitc\n"
       "and vfe (default: 100), the neighbours of vecchia (before) and taper (a side; default: 30). Fits run\n"
-      "side by side on --threads threads, each on one. A fold that cannot be fitted is counted as a "
-      "failure,\n"
-      "with its reason, and the exit code is then 1. Ctrl-C ends with what is done.");
+      "side by side on --threads threads, each on one, as fit --method does them: exact, fitc, vfe, taper\n"
+      "and vecchia begin where the same GP ends in a band or its dual, and their seconds include that\n"
+      "(reproduce trains each in its own matrix). A fold that cannot be fitted is counted as a failure, "
+      "with\n"
+      "its reason, and the exit code is then 1. Ctrl-C ends with what is done.");
   command->callback([flags, &run] { run = [flags] { return cv(*flags); }; });
 }
 

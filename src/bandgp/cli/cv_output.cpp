@@ -123,9 +123,11 @@ std::string cv_page(const CvSummary& summary, const std::string& created) {
   Page page;
   const std::string file = summary.input.name.substr(summary.input.name.find_last_of('/') + 1);
   page.title = summary.input.value_name.empty() ? file : summary.input.value_name;
-  page.subtitle = fmt::format("{}, {} observations: {} methods on the same {} {} folds (seed {}).", file,
-                              summary.input.series->report.used, summary.results.size(), summary.folds,
-                              scheme_name(summary.scheme), summary.seed);
+  page.subtitle = fmt::format(
+      "{}, {} observations: {} methods on the same {} {} folds (seed {}). "
+      "Seconds are those of fit --method, where a band or its dual finds the start.",
+      file, summary.input.series->report.used, summary.results.size(), summary.folds,
+      scheme_name(summary.scheme), summary.seed);
   page.command = summary.command;
   page.created = created;
   page.remark = cv_reservation(summary);

@@ -51,20 +51,28 @@ std::string data_folder(const ReproduceFlags& flags) {
   return data == nullptr ? "" : data;
 }
 
-using Make = Experiment (*)(const ExperimentOptions&);
-Make experiment_named(const std::string& name) {
-  if (name == "sunspots") return sunspots_experiment;
-  if (name == "eeg") return eeg_experiment;
-  if (name == "bandwidth") return bandwidth_experiment;
+struct Recipe {
+  Experiment (*make)(const ExperimentOptions&);
+  std::string (*file)(const ExperimentOptions&);  // that it needs; null: none
+};
+Recipe experiment_named(const std::string& name) {
+  if (name == "sunspots") return {sunspots_experiment, sunspots_file};
+  if (name == "eeg") return {eeg_experiment, eeg_file};
+  if (name == "bandwidth") return {bandwidth_experiment, nullptr};
   throw std::invalid_argument(fmt::format("reproduce what? sunspots, eeg or bandwidth, not \"{}\"", name));
 }
 
 int reproduce(const ReproduceFlags& flags) {
-  const Make make = experiment_named(flags.experiment);
+  const Recipe recipe = experiment_named(flags.experiment);
   if (!flags.output) throw std::invalid_argument("where to? -o DIR names the folder that the results go to");
   CommonFlags common;
   common.threads = flags.threads;
-  ExperimentOptions options{.data = data_folder(flags), .bundled = bundled_sunspots(), .quick = flags.quick};
+  ExperimentOptions options{
+      .data = data_folder(flags),
+      .bundled = flags.data ? "" : bundled_sunspots(),  // a folder asked for is what is meant
+      .quick = flags.quick};
+  options.run.threads = thread_count(common);
+  if (recipe.file != nullptr) (void)recipe.file(options);  // what cannot be done leaves nothing behind
   const fs::path folder(*flags.output);
   std::error_code error;
   fs::create_directories(folder, error);
@@ -78,12 +86,12 @@ int reproduce(const ReproduceFlags& flags) {
   Experiment experiment;
   {
     TrialProgress progress(flags.quiet);
-    options.run = {
-        .threads = thread_count(common),
-        .cancelled = Interrupt::requested,
-        .progress = [&](Index done, Index of, const std::string& label) { progress.show(done, of, label); },
-        .store = &store};
-    experiment = make(options);
+    options.run.cancelled = Interrupt::requested;
+    options.run.progress = [&](Index done, Index of, const std::string& label) {
+      progress.show(done, of, label);
+    };
+    options.run.store = &store;
+    experiment = recipe.make(options);
   }
   if (!experiment.complete) {
     if (!flags.quiet)

@@ -64,8 +64,10 @@ std::vector<MethodChoice> parse_choices(std::string_view text, const Kernel& ker
   std::vector<MethodChoice> choices;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view item = text.substr(begin, end - begin);
+    std::string_view item = text.substr(begin, end - begin);
     begin = end + 1;
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
     MethodChoice choice = parse_choice(item, kernel);
     for (const MethodChoice& before : choices) {
       if (before.name() == choice.name())

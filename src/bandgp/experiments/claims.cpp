@@ -39,7 +39,8 @@ class Entries {
     std::vector<Entry> chosen;
     for (const Entry& entry : all_) {
       const bool wanted = std::ranges::find(methods, entry.choice->method) != methods.end();
-      if (wanted && entry.choice->parameter && entry.average.done > 0) chosen.push_back(entry);
+      const bool scored = entry.average.whole() && std::isfinite(entry.average.scores.nmse);
+      if (wanted && entry.choice->parameter && scored) chosen.push_back(entry);
     }
     return chosen;
   }
@@ -55,7 +56,10 @@ double nmse_off(const Entry& entry, const Entry& exact) {
 }
 
 /// A share of what it is compared with, in per cent.
-std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::abs(share)); }
+std::string percent(double share) {
+  const double value = 100 * std::abs(share);
+  return value < 100 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
+}
 
 void same_as_exact(const Entries& entries, const Entry& exact, std::vector<std::string>& claims) {
   std::vector<Index> valid, others;
@@ -64,8 +68,8 @@ void same_as_exact(const Entries& entries, const Entry& exact, std::vector<std::
     (entry.average.valid() ? valid : others).push_back(*entry.choice->parameter);
     if (!entry.average.valid()) continue;
     worst_nmse = std::max(worst_nmse, std::abs(nmse_off(entry, exact)));
-    worst_nlpd =
-        std::max(worst_nlpd, std::abs(entry.average.scores.nlpd_joint - exact.average.scores.nlpd_joint));
+    const double off = std::abs(entry.average.scores.nlpd_joint - exact.average.scores.nlpd_joint);
+    worst_nlpd = off <= worst_nlpd ? worst_nlpd : off;  // NaN is the worst
   }
   if (valid.empty()) {
     claims.emplace_back("No fixed bandwidth kept the matrix positive definite throughout training.");
@@ -90,7 +94,7 @@ void against_sparse(const Entries& entries, const Entry& band, std::vector<std::
   const Entry* closest = nullptr;
   for (const Entry& entry : sparse) {
     worse_nmse += entry.average.scores.nmse > band.average.scores.nmse ? 1 : 0;
-    worse_nlpd += entry.average.scores.nlpd_joint > band.average.scores.nlpd_joint ? 1 : 0;
+    worse_nlpd += entry.average.scores.nlpd_joint <= band.average.scores.nlpd_joint ? 0 : 1;
     slower += entry.average.fit_seconds > band.average.fit_seconds ? 1 : 0;
     if (closest == nullptr || entry.average.scores.nmse < closest->average.scores.nmse) closest = &entry;
   }
@@ -111,11 +115,16 @@ void other_models(const Entries& entries, const Entry& exact, std::vector<std::s
     const auto& best =
         *std::ranges::min_element(sized, {}, [](const Entry& e) { return e.average.scores.nmse; });
     const auto& widest = sized.back();
-    claims.push_back(fmt::format("{}: best NMSE {} at {} ({} {} than the exact GP), {} at {}.",
-                                 method == Method::taper ? "Tapering" : "Vecchia",
-                                 number_text(best.average.scores.nmse), *best.choice->parameter,
-                                 percent(nmse_off(best, exact)), nmse_off(best, exact) < 0 ? "less" : "more",
-                                 number_text(widest.average.scores.nmse), *widest.choice->parameter));
+    const Index edge = std::ranges::count_if(sized, [](const Entry& e) { return e.average.at_bound > 0; });
+    claims.push_back(fmt::format(
+        "{}: best NMSE {} at {} ({} {} than the exact GP), {} at {}.{}",
+        method == Method::taper ? "Tapering" : "Vecchia", number_text(best.average.scores.nmse),
+        *best.choice->parameter, percent(nmse_off(best, exact)), nmse_off(best, exact) < 0 ? "less" : "more",
+        number_text(widest.average.scores.nmse), *widest.choice->parameter,
+        edge > 0 ? fmt::format(" At {} of {} sizes training ended at the edge of the "
+                               "parameters tried.",
+                               edge, sized.size())
+                 : ""));
   }
 }
 

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 /// Held-out values up to this many have a joint density, as in CrossValidation.
 const Index kMostJoint = CrossValidation{}.most_joint;
 
-/// NaN as soon as one value is: a mean over some of the folds is not that of another method over all.
+/// NaN as soon as one value is.
 class Average {
  public:
   void add(double value) {
@@ -83,8 +83,9 @@ MethodAverage average_of(const MethodResult& result) {
       ++average.failures;
       continue;
     }
-    const bool ended = fold->status == FitStatus::converged || fold->status == FitStatus::at_bound;
-    average.not_converged += ended ? 0 : 1;
+    const bool at_bound = fold->status == FitStatus::at_bound;
+    average.at_bound += at_bound ? 1 : 0;
+    average.not_converged += at_bound || fold->status == FitStatus::converged ? 0 : 1;
     nmse.add(fold->scores.nmse);
     joint.add(fold->scores.nlpd_joint);
     marginal.add(fold->scores.nlpd_marginal);
@@ -127,6 +128,7 @@ Json method_json(const MethodResult& result) {
           {"bandwidth", average.bandwidth},
           {"done", average.done},
           {"failures", average.failures},
+          {"at_bound", average.at_bound},
           {"not_converged", average.not_converged},
           {"folds_rejecting", average.rejecting},
           {"valid", average.valid()},
@@ -137,7 +139,7 @@ std::string comparison_csv(std::span<const MethodResult> results) {
   std::string text =
       "method,parameter,kernel,nmse,nlpd_joint,nlpd_marginal,crps,coverage_95,nll,fit_seconds,predict_"
       "seconds,"
-      "evaluations,bandwidth,folds,failures,not_converged,folds_rejecting,valid\n";
+      "evaluations,bandwidth,folds,failures,at_bound,not_converged,folds_rejecting,valid\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
   for (const MethodResult& result : results) {
     const MethodAverage average = average_of(result);
@@ -149,9 +151,16 @@ std::string comparison_csv(std::span<const MethodResult> results) {
          {scores.nmse, scores.nlpd_joint, scores.nlpd_marginal, scores.crps, scores.coverage_95, average.nll,
           average.fit_seconds, average.predict_seconds, average.evaluations})
       text += fmt::format(",{}", number(value));
-    text += fmt::format(",{},{},{},{},{},{}\n", average.bandwidth, average.done, average.failures,
-                        average.not_converged, average.rejecting, average.valid() ? 1 : 0);
+    text += fmt::format(",{},{},{},{},{},{},{}\n", average.bandwidth, average.done, average.failures,
+                        average.at_bound, average.not_converged, average.rejecting, average.valid() ? 1 : 0);
   }
+  return text;
+}
+
+std::string training_key(const FitOptions& options) {
+  std::string text =
+      fmt::format("tolerance {}{}", options.cut.tolerance, options.own_search ? ", own search" : "");
+  for (const auto& [name, value] : options.init) text += fmt::format(", {} {}", name, value);
   return text;
 }
 

@@ -29,6 +29,7 @@ struct MethodAverage {
   Scores scores;
   double nll = kUnset, fit_seconds = kUnset, predict_seconds = kUnset, evaluations = kUnset;
   Index done = 0, failures = 0;
+  Index at_bound = 0;       // folds whose training ended at the edge of the parameters tried
   Index not_converged = 0;  // folds with scores of a training that did not converge
   Index rejecting = 0;      // folds in whose training a matrix was not positive definite
   Index bandwidth = 0;      // the widest
@@ -43,6 +44,8 @@ nlohmann::ordered_json method_json(const MethodResult& result);
 /// A row for each method, with a header.
 std::string comparison_csv(std::span<const MethodResult> results);
 
+/// How training begins, how exact it is and in which matrix, as a part of `key`.
+std::string training_key(const FitOptions& options);
 /// FNV-1a of times, values and variances: which data these are.
 std::string checksum_of(const Table& table);
 

@@ -109,13 +109,17 @@ PageSection comparison_charts(std::span<const MethodResult> results) {
 PageSection comparison_table(std::span<const MethodResult> results) {
   PageTable table{"Scores of every method, averaged over the folds",
                   {"Method", "Size", "NMSE", "NLPD, joint", "NLPD, each", "CRPS", "95 % covers", "NLL",
-                   "Train [s]", "Predict [s]", "Evaluations", "Width", "Not positive definite", "Failures"},
+                   "Train [s]", "Predict [s]", "Evaluations", "Width", "Not positive definite", "At a bound",
+                   "Not converged", "Failures"},
                   {}};
   PageSection section{"numbers", "Every number", "", {}, {}, {}, {}};
   for (const MethodResult& result : results) {
     const MethodAverage average = average_of(result);
     if (average.done == 0) continue;
     const Scores& scores = average.scores;
+    const auto folds = [&](Index count) {
+      return count > 0 ? fmt::format("{} of {}", count, average.done) : std::string();
+    };
     table.rows.push_back(
         {series_name(result.choice), result.choice.parameter ? std::to_string(*result.choice.parameter) : "",
          number_text(scores.nmse), number_text(scores.nlpd_joint, 6), number_text(scores.nlpd_marginal),
@@ -123,9 +127,8 @@ PageSection comparison_table(std::span<const MethodResult> results) {
          std::isfinite(scores.coverage_95) ? fmt::format("{:.1f} %", 100 * scores.coverage_95) : "–",
          number_text(average.nll, 7), number_text(average.fit_seconds, 3),
          number_text(average.predict_seconds, 3), number_text(average.evaluations, 3),
-         std::to_string(average.bandwidth),
-         average.rejecting > 0 ? fmt::format("{} of {}", average.rejecting, average.done) : "",
-         average.failures > 0 ? fmt::format("{} of {}", average.failures, average.done) : ""});
+         std::to_string(average.bandwidth), folds(average.rejecting), folds(average.at_bound),
+         folds(average.not_converged), folds(average.failures)});
     for (std::size_t f = 0; f < result.folds.size(); ++f) {
       if (result.folds[f] && !result.folds[f]->failure.empty())
         section.notes.push_back(
@@ -136,7 +139,9 @@ PageSection comparison_table(std::span<const MethodResult> results) {
       "Width is the widest band of the matrix that is factored, or the number of inducing inputs. Not "
       "positive definite: in how many folds "
       "the training met such a matrix; such steps are refused, and a result found at their edge is not the "
-      "optimum.";
+      "optimum. At a bound: training ended at the edge of the parameters that are tried. Scores are means "
+      "over "
+      "the folds that did not fail.";
   section.tables.push_back(std::move(table));
   return section;
 }

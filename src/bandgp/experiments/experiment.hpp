@@ -10,10 +10,9 @@
 namespace bandgp {
 
 struct ExperimentOptions {
-  std::string data;  // folder of the data; empty: none
-  std::string
-      bundled;  // the sunspot series that comes with the program, where there is no folder; empty: none
-  bool quick = false;  // fewer folds and sizes: minutes become seconds
+  std::string data;     // folder of the data; empty: none
+  std::string bundled;  // the sunspot series to take where that folder has none; empty: none
+  bool quick = false;   // fewer folds and sizes: minutes become seconds
   RunOptions run = {};
 };
 
@@ -25,7 +24,11 @@ struct Experiment {
   Page page;  // command and time of making are the caller's
 };
 
-/// Figure 2: monthly sunspot numbers.  Throws std::invalid_argument where there are no data.
+/// The files that the figures are about.  Throws std::invalid_argument where there are none.
+std::string sunspots_file(const ExperimentOptions& options);
+std::string eeg_file(const ExperimentOptions& options);
+
+/// Figure 2: monthly sunspot numbers.
 Experiment sunspots_experiment(const ExperimentOptions& options);
 /// Figure 3: 4000 samples of a neonatal EEG.
 Experiment eeg_experiment(const ExperimentOptions& options);

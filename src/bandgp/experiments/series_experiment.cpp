@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSunspots = "sunspots/sunspots_3315_1749-01_2025-03.csv";
 constexpr const char* kEeg = "eeg/helsinki_eeg36_30s.csv.gz";
-constexpr Index kEegFirst = 2000, kEegCount = 4000;
+constexpr Index kSunspotCount = 3315, kEegFirst = 2000, kEegCount = 4000;
 
 /// One figure: what is compared on which values.
 struct Figure {
@@ -72,7 +72,8 @@ Experiment run(const Figure& figure, const ExperimentOptions& options) {
   setup.fit.standard_errors = false;
   setup.fit.own_search = true;
   setup.fit.init = {{"variance", 0.5}, {"lengthscale", 1.5}, {"noise", 0.5}};
-  setup.key = fmt::format("{}|{}|{}|{} folds", version(), figure.name, checksum_of(table), folds);
+  setup.key = fmt::format("{}|{}|{}|{} folds|{}", version(), figure.name, checksum_of(table), folds,
+                          training_key(setup.fit));
   setup.cancelled = options.run.cancelled;
   const std::vector<MethodResult> results = compare(setup, options.run);
 
@@ -105,8 +106,8 @@ Experiment run(const Figure& figure, const ExperimentOptions& options) {
       "{} values of {}, {} shuffled folds (seed 0). Times are row numbers, values are standardised by the "
       "training part, the "
       "mean is zero. Every method starts from variance 0.5, lengthscale 1.5, noise 0.5, trains in its own "
-      "matrix on one thread "
-      "and stops by the same rule; se + se looks for its start.",
+      "matrix on one thread and stops by the same rule; inducing inputs are quantiles of the times and stay "
+      "there; se + se looks for its start.",
       figure.values.size(), figure.source, folds);
   page.remark = figure.note;
   page.cards = claim_cards(results);
@@ -116,32 +117,54 @@ Experiment run(const Figure& figure, const ExperimentOptions& options) {
   return experiment;
 }
 
+/// `file` in the folder of the data; empty where it is not there.
+std::string found(const char* file, const ExperimentOptions& options) {
+  const fs::path path = fs::path(options.data) / file;
+  return !options.data.empty() && fs::exists(path) ? path.string() : "";
+}
+
 [[noreturn]] void no_data(const char* file, const ExperimentOptions& options) {
   throw std::invalid_argument(
-      options.data.empty() ? fmt::format("no data folder: give one that holds {} by --data DIR or "
-                                         "BANDGP_DATA (README tells where to get it)",
-                                         file)
-                           : fmt::format("no {} in {} (README tells where to get it)", file, options.data));
+      options.data.empty()
+          ? fmt::format("no data folder: give one that holds {} by --data DIR or "
+                        "BANDGP_DATA (README tells where to get it)",
+                        file)
+          : fmt::format("no {} in {}, the folder of --data or BANDGP_DATA (README tells where "
+                        "to get it)",
+                        file, options.data));
 }
 
 }  // namespace
 
+std::string sunspots_file(const ExperimentOptions& options) {
+  if (std::string path = found(kSunspots, options); !path.empty()) return path;
+  if (options.bundled.empty()) no_data(kSunspots, options);
+  return options.bundled;
+}
+
+std::string eeg_file(const ExperimentOptions& options) {
+  std::string path = found(kEeg, options);
+  if (path.empty()) no_data(kEeg, options);
+  return path;
+}
+
 Experiment sunspots_experiment(const ExperimentOptions& options) {
   Figure figure{"sunspots", "Monthly sunspot numbers", "", "", {}, {10, 30, 50, 70, 100, 130, 150, 170, 200},
                 200};
-  const fs::path path = fs::path(options.data) / kSunspots;
-  if (!options.data.empty() && fs::exists(path)) {
-    figure.source = path.filename().string();
-    figure.values = read_table(path.string(), {.x = "decyear", .y = "SN"}).value;
-  } else if (options.data.empty() && !options.bundled.empty()) {
-    figure.source = fs::path(options.bundled).filename().string() + " (bundled)";
-    figure.values = read_table(options.bundled).value;
+  const std::string path = sunspots_file(options);
+  figure.source = fs::path(path).filename().string();
+  if (path == options.bundled) {
+    figure.source += " (bundled)";
+    figure.values = read_table(path).value;
     figure.note = fmt::format(
-        "The bundled series of {} months was used, not the paper's of 3315: give the folder of that by "
+        "The bundled series of {} months was used, not the paper's of {}: give the folder of that by "
         "--data or BANDGP_DATA.",
-        figure.values.size());
+        figure.values.size(), kSunspotCount);
   } else {
-    no_data(kSunspots, options);
+    figure.values = read_table(path, {.x = "decyear", .y = "SN"}).value;
+    if (std::ssize(figure.values) != kSunspotCount)
+      figure.note = fmt::format("The file has {} months, the paper's series {}: its figures are others.",
+                                figure.values.size(), kSunspotCount);
   }
   if (options.quick) {
     figure.values.resize(std::min<std::size_t>(figure.values.size(), 600));
@@ -153,20 +176,18 @@ Experiment sunspots_experiment(const ExperimentOptions& options) {
 }
 
 Experiment eeg_experiment(const ExperimentOptions& options) {
-  const fs::path path = fs::path(options.data) / kEeg;
-  if (options.data.empty() || !fs::exists(path)) no_data(kEeg, options);
-  const std::vector<double> all = read_table(path.string(), {.x = "time", .y = "EEG C4-REF"}).value;
+  const std::string path = eeg_file(options);
+  const std::vector<double> all = read_table(path, {.x = "time", .y = "EEG C4-REF"}).value;
   if (std::ssize(all) < kEegFirst + kEegCount)
     throw std::invalid_argument(
-        fmt::format("{} has {} rows, {} are needed", path.string(), all.size(), kEegFirst + kEegCount));
-  Figure figure{
-      "eeg",
-      "Neonatal EEG",
-      path.filename().string() + ", channel C4, rows 2000 to 5999",
-      "Vecchia stops at 100 neighbours: its scores have settled there, and its cost goes on growing.",
-      std::vector<double>(all.begin() + kEegFirst, all.begin() + kEegFirst + kEegCount),
-      {10, 50, 100, 150, 170, 200, 300, 400},
-      100};
+        fmt::format("{} has {} rows, {} are needed", path, all.size(), kEegFirst + kEegCount));
+  Figure figure{"eeg",
+                "Neonatal EEG",
+                fs::path(path).filename().string() + ", channel C4, rows 2000 to 5999",
+                "Vecchia stops at 100 neighbours: its cost grows with their square.",
+                std::vector<double>(all.begin() + kEegFirst, all.begin() + kEegFirst + kEegCount),
+                {10, 50, 100, 150, 170, 200, 300, 400},
+                100};
   if (options.quick) {
     figure.values.resize(600);
     figure.sizes = {10, 50, 100};

@@ -51,7 +51,9 @@ class Run {
 
   void keep(std::size_t i, const FoldResult& result) {
     const std::scoped_lock lock(mutex_);
-    if (options_.store != nullptr) options_.store->add(trials_[i].key, result);
+    // What did not fit memory here may fit the next time.
+    const bool final = result.status != FitStatus::too_large;
+    if (options_.store != nullptr && final) options_.store->add(trials_[i].key, result);
     results_[i] = result;
     ++done_;
     tell(i);

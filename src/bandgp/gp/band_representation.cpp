@@ -187,6 +187,7 @@ double BandRepresentation::rounding(double* column, const double* b) {
 std::optional<Failure> BandRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                   double q_bound) {
   decide(kernel, points, q_bound);
+  worker_.share(points.size() >= kLeastShared);
   return too_large(envelope_, 3);
 }
 

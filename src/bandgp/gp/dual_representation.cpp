@@ -53,6 +53,7 @@ std::optional<Failure> DualRepresentation::choose(const Kernel& kernel, const Ob
                                                   double q_bound) {
   const Cost needed = cost(kernel, points, q_bound);
   if (needed.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, needed.bytes, needed.seconds};
+  worker_.share(points.size() >= kLeastShared);
   grid_.place(design_, points.time(), points.size());
   grid_.couple(grid_.design().bandwidth, first_);
   envelope_.keep(first_);
