@@ -51,30 +51,16 @@ std::string data_folder(const ReproduceFlags& flags) {
   return data == nullptr ? "" : data;
 }
 
-using Make = Experiment (*)(const ExperimentOptions&);
-Make experiment_named(const std::string& name) {
-  if (name == "sunspots") return sunspots_experiment;
-  if (name == "eeg") return eeg_experiment;
-  if (name == "bandwidth") return bandwidth_experiment;
-  throw std::invalid_argument(fmt::format("reproduce what? sunspots, eeg or bandwidth, not \"{}\"", name));
-}
-
 int reproduce(const ReproduceFlags& flags) {
-  const Make make = experiment_named(flags.experiment);
+  const MakeExperiment make = experiment_named(flags.experiment);
   if (!flags.output) throw std::invalid_argument("where to? -o DIR names the folder that the results go to");
   CommonFlags common;
   common.threads = flags.threads;
   ExperimentOptions options{.data = data_folder(flags), .bundled = bundled_sunspots(), .quick = flags.quick};
-  const fs::path folder(*flags.output);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
-    throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
-  const auto file = [&](const char* ending) { return (folder / (flags.experiment + ending)).string(); };
-  for (const char* ending : {".csv", ".json", ".html"}) require_writable(file(ending));
+  const ExperimentFiles files = experiment_files(*flags.output, flags.experiment);
 
   const Interrupt interrupt;
-  Store store(file(".results.jsonl"));
+  Store store(files.store);
   Experiment experiment;
   {
     TrialProgress progress(flags.quiet);
@@ -89,14 +75,12 @@ int reproduce(const ReproduceFlags& flags) {
     if (!flags.quiet)
       fmt::print(stderr,
                  "bandgp: interrupted: {} of {} fits are done and kept in {}; the same command continues\n",
-                 experiment.done, experiment.of, file(".results.jsonl"));
+                 experiment.done, experiment.of, files.store);
     return 1;
   }
   experiment.page.command = flags.command;
   experiment.page.created = now_text();
-  write_file(file(".csv"), experiment.csv);
-  write_file(file(".json"), experiment.json.dump(1) + "\n");
-  write_file(file(".html"), document_page(experiment.page));
+  write_experiment(files, experiment);
   if (flags.json) {
     print(experiment.json);
   } else if (!flags.quiet) {
@@ -105,7 +89,7 @@ int reproduce(const ReproduceFlags& flags) {
     for (const PageSection& section : experiment.page.sections) {
       for (const std::string& note : section.notes) text += field("", note);
     }
-    text += field("Written", fmt::format("{}, {}, {}", file(".html"), file(".csv"), file(".json")));
+    text += field("Written", fmt::format("{}, {}, {}", files.html, files.csv, files.json));
     write_stdout(text);
   }
   return 0;
