@@ -11,8 +11,34 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = {"fit_seconds": 3, "fit_ratio": 3, "predict_seconds": 3, "nmse": 4, "nlpd_joint": 6, "nll": 9, "peak_mb": 3}  # digits
+HEADINGS = ["Peer", "Model", "Train [s]", "÷ bandgp", "Predict [s]", "NMSE", "NLPD, joint", "NLL", "Peak [MB]"]
 KINDS = {"exact": ("the exact SE model", 0), "near": ("approximations of it", 1), "other": ("other models", 2)}  # name, mark
 SIGNS = {"time": "too slow", "memory": "too large", "missing": "not installed", "left out": "not tried", "failed": "failed"}
+
+
+# --- what a page consists of: the structures of src/bandgp/report/document.hpp -------------------------------------------
+
+
+def section(id: str, title: str, lead: str, charts=(), tables=(), notes=(), listings=()) -> dict:
+    return {"id": id, "title": title, "lead": lead, "charts": list(charts), "legend": [], "tables": list(tables),
+            "notes": list(notes), "listings": list(listings)}
+
+
+def chart(title: str, how: str, x: str, y: str, series: list[dict], y_log: bool = True) -> dict:
+    return {"title": title, "how": how, "says": "", "x": {"label": x, "log": True, "most": None},
+            "y": {"label": y, "log": y_log, "most": None}, "series": series, "rules": []}
+
+
+def marks(name: str, mark: int, points: list[tuple[float, float]], label: str = "") -> dict:
+    return {"name": name, "mark": mark, "line": len(points) > 1,
+            "points": [{"x": x, "y": y, "label": label, "hollow": False} for x, y in points]}
+
+
+def card(label: str, figure: str, unit: str, text: str) -> dict:
+    return {"label": label, "figure": figure, "unit": unit, "text": text}
+
+
+# --- words and numbers -----------------------------------------------------------------------------------------------
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -24,137 +50,124 @@ def size(n: int) -> str:
     return "10" + "⁰¹²³⁴⁵⁶⁷⁸⁹"[power] if n == 10**power else str(n)
 
 
-def line_of(document: dict, peer: str, series: str) -> dict:
-    return next(line for line in document["results"] if (line["peer"], line["series"]) == (peer, series))
+def line_of(results: dict, peer: str, series: str) -> dict:
+    return next(line for line in results["results"] if (line["peer"], line["series"]) == (peer, series))
 
 
-def titles(document: dict) -> dict[str, str]:
-    return {peer["name"]: peer["title"] for peer in document["peers"]}
+def title_of(results: dict, name: str) -> str:
+    return next(peer["title"] for peer in results["peers"] if peer["name"] == name)
 
 
-def chart(document: dict, peers: list[dict], title: str, how: str, label: str, field: str) -> dict:
-    """One quantity against n, a line for each peer."""
-    simulated = {series["name"] for series in document["series"] if series["name"] != "sunspots"}
-    lines = []
-    for peer in peers:
-        points = [{"x": line["n"], "y": line[field], "label": "", "hollow": False} for line in document["results"]
-                  if line["peer"] == peer["name"] and line["series"] in simulated and line.get(field)]
-        if points:
-            lines.append({"name": peer["title"], "mark": peer["mark"], "line": len(points) > 1, "points": points})
-    return {"title": title, "how": how, "says": "", "x": {"label": "n, simulated series", "log": True, "most": None},
-            "y": {"label": label, "log": True, "most": None}, "series": lines, "rules": []}
+def versions(results: dict, peer: str) -> str:
+    found = next((line["versions"] for line in results["results"] if line["peer"] == peer and "versions" in line), {})
+    return ", ".join(f"{package} {version}" for package, version in found.items()) or "–"
 
 
-def group(document: dict, id: str, title: str, lead: str, peers: list[dict]) -> dict:
-    charts = [chart(document, peers, "Time to train", "Lower is better; a line that ends could not go on within the limits.",
-                    "seconds", "fit_seconds"),
-              chart(document, peers, "Peak memory", "Of the whole process, its imports included.", "MB", "peak_mb")]
-    return {"id": id, "title": title, "lead": lead, "charts": charts, "legend": [], "tables": [], "notes": []}
+# --- sections --------------------------------------------------------------------------------------------------------
 
 
-def accuracy(document: dict) -> list[dict]:
-    """What a second of training buys, on each series of moderate size."""
+def growth(results: dict, id: str, title: str, lead: str, kind: str) -> dict:
+    """Time and memory against n, a line for each peer of a kind, and for bandgp."""
+    peers = [peer for peer in results["peers"] if peer["kind"] == kind or peer["name"] == "bandgp"]
     charts = []
-    for series in document["series"]:
-        if series["n"] > 20_000 and len(charts) > 1:
-            continue
-        lines = [{"name": name, "mark": mark, "line": False,
-                  "points": [{"x": line["fit_seconds"], "y": line["nmse"], "label": peer["title"], "hollow": False}]}
-                 for peer in document["peers"] if "nmse" in (line := line_of(document, peer["name"], series["name"]))
-                 and peer["name"] not in ("bandgp-dual", "bandgp-band") for name, mark in [KINDS[peer["kind"]]]]
-        charts.append({"title": series["title"], "how": "Lower left is better.", "says": "",
-                       "x": {"label": "seconds to train", "log": True, "most": None}, "y": {"label": "NMSE", "log": False, "most": None},
-                       "series": lines, "rules": []})
-    return charts
+    for heading, how, label, field in (
+            ("Time to train", "Lower is better; a line that ends could not go on within the limits.", "seconds", "fit_seconds"),
+            ("Peak memory", "Of the whole process, its imports included.", "MB", "peak_mb")):
+        lines = [(peer, [(line["n"], line[field]) for line in results["results"]
+                         if line["peer"] == peer["name"] and line["series"] != "sunspots" and field in line]) for peer in peers]
+        charts.append(chart(heading, how, "n, simulated series", label,
+                            [marks(peer["title"], peer["mark"], points) for peer, points in lines if points]))
+    return section(id, title, lead, charts)
 
 
-def table(document: dict, series: dict) -> dict:
-    rows = []
-    for peer in document["peers"]:
-        line = line_of(document, peer["name"], series["name"])
+def accuracy(results: dict) -> dict:
+    """What a second of training buys. The other forms of bandgp would lie upon its mark."""
+    peers = [peer for peer in results["peers"] if peer["name"] not in ("bandgp-dual", "bandgp-band")]
+    charts = []
+    for series in results["series"]:
+        lines = [(peer, line_of(results, peer["name"], series["name"])) for peer in peers]
+        charts.append(chart(series["title"], "Lower left is better.", "seconds to train", "NMSE",
+                            [marks(*KINDS[peer["kind"]], [(line["fit_seconds"], line["nmse"])], peer["title"])
+                             for peer, line in lines if "nmse" in line], y_log=False))
+    return section("accuracy", "Accuracy against time", "Each mark is a peer.", charts)
+
+
+def numbers(results: dict, series: dict) -> dict:
+    rows, failures = [], []
+    for peer in results["peers"]:
+        line = line_of(results, peer["name"], series["name"])
         cells = [number(line.get(name), digits) for name, digits in FIGURES.items()]
-        if line["status"] != "done":  # in the first place that has no number
+        if line["status"] != "done":  # told in the first place that has no number
             cells[next(i for i, name in enumerate(FIGURES) if name not in line)] = SIGNS[line["status"]]
+            failures.append(f"{peer['title']}, {SIGNS[line['status']]}: {line['reason']}.")
         rows.append([peer["title"], peer["model"], *cells])
-    return {"caption": series["title"], "rows": rows,
-            "headings": ["Peer", "Model", "Train [s]", "÷ bandgp", "Predict [s]", "NMSE", "NLPD, joint", "NLL", "Peak [MB]"]}
+    lead = f"{series['n']} values to train with, {series['held_out']} held out."
+    if results["repeats"] > 1:
+        lead += f" Times are medians of {results['repeats']} runs, or those of a single one that takes more than a minute."
+    return section(series["name"], series["title"][0].upper() + series["title"][1:], lead,
+                   tables=[{"caption": series["title"], "headings": HEADINGS, "rows": rows}], notes=failures)
 
 
-def numbers(document: dict, series: dict) -> dict:
-    failures = [f"{titles(document)[line['peer']]}, {SIGNS[line['status']]}: {line['reason']}." for line in document["results"]
-                if line["series"] == series["name"] and line["status"] != "done"]
-    title = series["title"][0].upper() + series["title"][1:]
-    return {"id": series["name"], "title": title, "charts": [], "legend": [], "notes": failures, "tables": [table(document, series)],
-            "lead": f"{series['n']} values to train with, {series['held_out']} held out."
-                    + (f" Times are medians of {document['repeats']} runs, or of one that takes more than a minute." * (document["repeats"] > 1))}
+def given(results: dict) -> dict:
+    truth = ", ".join(f"{name} {value}" for name, value in results["truth"].items())
+    limits, machine = results["limits"], results["machine"]
+    return section("given", "What each was given", "As far as each can take it.", notes=[
+        *results["given"],
+        f"Simulated: {truth}. Split by Python's random.Random({results['split_seed']}).",
+        f"Limits of a trial: {limits['seconds']:g} s, {limits['gigabytes']:g} GB. Who passes one is not tried on longer series.",
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, Python {machine['python']}. Peers take "
+        "turns, so that what disturbs the machine disturbs all; ratios to bandgp are more telling than seconds."])
 
 
-def versions(document: dict, peer: str) -> str:
-    found = next((line["versions"] for line in document["results"] if line["peer"] == peer and "versions" in line), {})
-    return ", ".join(f"{name} {number}" for name, number in found.items()) or "–"
+def calls(results: dict) -> dict:
+    rows = [[peer["title"], f"{peer['module']}.{peer['function']}", versions(results, peer["name"]), peer["note"]]
+            for peer in results["peers"]]
+    code = {peer["module"]: peer["code"] for peer in results["peers"]}
+    return section(
+        "calls", "Versions and exact calls",
+        "What was run, as it was run: each trial calls one of these functions with the problem, then predict().",
+        tables=[{"caption": "Versions and what is particular to a peer", "prose": True,
+                 "headings": ["Peer", "Function", "Versions", "Particular"], "rows": rows}],
+        listings=[{"title": f"tools/peers/calls/{module}.py", "text": text} for module, text in code.items()])
 
 
-def calls(document: dict) -> dict:
-    rows = [[peer["title"], f"{peer['module']}.{peer['function']}", versions(document, peer["name"]), peer["note"]] for peer in document["peers"]]
-    code = {peer["module"]: peer["code"] for peer in document["peers"]}
-    return {"id": "calls", "title": "Versions and exact calls", "charts": [], "legend": [], "notes": [],
-            "lead": "What was run, as it was run: each trial calls one of these functions with the problem, then predict().",
-            "tables": [{"caption": "Versions and what is particular to a peer", "headings": ["Peer", "Function", "Versions", "Particular"],
-                        "rows": rows, "prose": True}],
-            "listings": [{"title": f"tools/peers/calls/{module}.py", "text": text} for module, text in code.items()]}
-
-
-def cards(document: dict) -> list[dict]:
-    ours = [line for line in document["results"] if line["peer"] == "bandgp" and line["status"] == "done"]
-    exact = [peer for peer in document["peers"] if peer["kind"] == "exact"]
-    outside = {peer["name"]: peer["title"] for peer in exact if not peer["name"].startswith("bandgp")}
-    made = []
+def cards(results: dict) -> list[dict]:
+    made, lines = [], results["results"]
+    exact = [peer["name"] for peer in results["peers"] if peer["kind"] == "exact"]
+    ours = [line for line in lines if line["peer"] == "bandgp" and "fit_seconds" in line]
     if ours:
-        most = ours[-1]
-        made.append({"label": "bandgp, auto, longest series", "figure": f"{number(most['fit_seconds'], 3)} s", "unit": f"to train, n = {size(most['n'])}",
-                     "text": f"{most['peak_mb']:.0f} MB at its peak."})
-    rivals = [line for line in document["results"] if line["peer"] in outside and line.get("fit_ratio")]
+        made.append(card("bandgp, auto, longest series", f"{number(ours[-1]['fit_seconds'], 3)} s",
+                         f"to train, n = {size(ours[-1]['n'])}", f"{ours[-1]['peak_mb']:.0f} MB at its peak."))
+    rivals = [line for line in lines if line["peer"] in exact and not line["peer"].startswith("bandgp") and "fit_ratio" in line]
     if rivals:
-        longest = max(line["n"] for line in rivals)
-        best = min((line for line in rivals if line["n"] == longest), key=lambda line: line["fit_ratio"])
-        made.append({"label": "quickest other exact SE", "figure": f"{number(best['fit_ratio'], 3)} ×", "unit": f"the time, n = {longest}",
-                     "text": f"{outside[best['peer']]}: the longest series that any of them could train on."})
-    faster = sorted({line["peer"] for line in document["results"] if line.get("fit_ratio", 1) < 1 and not line["peer"].startswith("bandgp")})
-    made.append({"label": "where bandgp is slower", "figure": str(len(faster)), "unit": "peers quicker on some series",
-                 "text": ", ".join(titles(document)[name] for name in faster) or "None in this run."})
-    gaps = []
-    for series in document["series"]:
-        reached = [line["nll"] for peer in exact if "nll" in (line := line_of(document, peer["name"], series["name"]))]
-        if len(reached) > 1:
-            gaps.append(max(reached) - min(reached))
-    if gaps:
-        made.append({"label": "exact SE models agree to", "figure": number(max(gaps), 2), "unit": "nats of NLL reached",
-                     "text": "Same model, same data: where they end differs by this much at most."})
+        best = max(rivals, key=lambda line: (line["n"], -line["fit_ratio"]))
+        made.append(card("quickest other exact SE", f"{number(best['fit_ratio'], 3)} ×", f"bandgp's time, n = {size(best['n'])}",
+                         f"{title_of(results, best['peer'])}, on the longest series that any of them could train on."))
+    quicker = {line["peer"] for line in lines if line.get("fit_ratio", 1) < 1 and not line["peer"].startswith("bandgp")}
+    made.append(card("where bandgp is slower", str(len(quicker)), "peers train quicker on some series",
+                     ", ".join(title_of(results, name) for name in sorted(quicker)) or "None in this run."))
+    reached = [[line["nll"] for line in lines if line["peer"] in exact and line["series"] == series["name"] and "nll" in line]
+               for series in results["series"]]
+    if any(len(values) > 1 for values in reached):
+        made.append(card("exact SE models agree to", number(max(max(values) - min(values) for values in reached if values), 2),
+                         "nats of NLL reached", "Same model, same data: where they end differs by this much at most."))
     return made
 
 
-def document_of(results: dict) -> dict:
+def document(results: dict) -> dict:
     """The JSON that web/document.js lays out."""
-    of_kind = lambda kind: [peer for peer in results["peers"] if peer["kind"] == kind or peer["name"] == "bandgp"]  # noqa: E731
-    truth = ", ".join(f"{name} {value}" for name, value in results["truth"].items())
-    limits, machine = results["limits"], results["machine"]
-    given = {"id": "given", "title": "What each was given", "charts": [], "legend": [], "tables": [], "notes": [*results["given"],
-             f"Simulated: {truth}. Split by Python's random.Random({results['split_seed']}).",
-             f"Limits of a trial: {limits['seconds']:g} s, {limits['gigabytes']:g} GB. A peer that passes one is not tried on longer series.",
-             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, Python {machine['python']}. Peers take turns, so that "
-             "what disturbs the machine disturbs all; ratios to bandgp are more telling than seconds."],
-             "lead": "As far as each can take it."}
     sections = [
-        group(results, "same", "The same model", "The exact GP with an SE kernel: whoever trains it must end at the same numbers.", of_kind("exact")),
-        group(results, "near", "Approximations of it", "What they leave out differs, and so does what they find; bandgp, auto, for comparison.",
-              of_kind("near")),
-        group(results, "other", "Other models", "Other kernels, other processes; bandgp, auto, for comparison.", of_kind("other")),
-        {"id": "accuracy", "title": "Accuracy against time", "lead": "Each mark is a peer.", "charts": accuracy(results), "legend": [], "tables": [],
-         "notes": []},
-        *(numbers(results, series) for series in results["series"]), given, calls(results)]
-    return {"version": versions(results, "bandgp").split(",")[0].removeprefix("bandgp").strip(" –"), "created": results["created"],
-            "command": results["command"], "title": "bandgp and its peers", "remark": "", "cards": cards(results), "sections": sections,
-            "subtitle": "The same series, split, start and stopping rule for all; one run, one thread, peers in turn."}
+        growth(results, "same", "The same model", "The exact GP with an SE kernel: whoever trains it must end at the same numbers.", "exact"),
+        growth(results, "near", "Approximations of it", "What they leave out differs, and so does what they find.", "near"),
+        growth(results, "other", "Other models", "Other kernels, other processes.", "other"),
+        accuracy(results), *(numbers(results, series) for series in results["series"]), given(results), calls(results)]
+    return {"version": versions(results, "bandgp").split(",")[0].removeprefix("bandgp").strip(" –"),
+            "created": results["created"], "command": results["command"], "title": "bandgp and its peers", "remark": "",
+            "subtitle": "The same series, split, start and stopping rule for all; one run, one thread, peers in turn.",
+            "cards": cards(results), "sections": sections}
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
 
 
 def template() -> str:
@@ -170,7 +183,7 @@ def template() -> str:
 
 
 def html(results: dict) -> str:
-    text = json.dumps(document_of(results))
+    text = json.dumps(document(results))
     for character in "<>&":  # outside of strings JSON has none of these
         text = text.replace(character, f"\\u{ord(character):04x}")
     return template().replace("{{data}}", f'<script type="application/json" id="document">{text}</script>')

@@ -28,15 +28,17 @@ from series import ROOT, SPLIT_SEED, TRUTH, Series, simulated, sunspots
 from trials import Limits, Store, key_of, run
 
 LONG = 60.0  # seconds: what takes longer is not repeated
-COLUMNS = ("series", "n", "held_out", "peer", "model", "status", "reason", "repeats", "fit_seconds", "fit_ratio", "predict_seconds",
-           "peak_mb", "import_mb", "nmse", "nlpd_joint", "nlpd_marginal", "nll", "evaluations")
+MEDIANS = ("fit_seconds", "predict_seconds", "peak_mb", "import_mb")
+SCORES = ("nmse", "nlpd_joint", "nlpd_marginal", "nll", "evaluations")
+COLUMNS = ("series", "n", "held_out", "peer", "model", "status", "reason", "repeats", "fit_ratio", *MEDIANS, *SCORES)
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     names = lambda text: [name for name in text.split(",") if name]  # noqa: E731
     sizes = lambda text: sorted(int(float(size)) for size in names(text))  # noqa: E731
-    parser = argparse.ArgumentParser(prog="./dev peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--without", type=names, default=[], metavar="NAME,…", help="leave out peers, or an environment with all of its")
+    parser = argparse.ArgumentParser(prog="./dev peers", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--without", type=names, default=[], metavar="NAME,…", help="leave out peers, or all of a package")
     parser.add_argument("--only", type=names, default=[], metavar="NAME,…", help="these alone, beside bandgp")
     parser.add_argument("--sizes", type=sizes, metavar="N,…", help="values to train with (default: 1000,10000,100000,1000000)")
     parser.add_argument("--quick", action="store_true", help="1000 values and the sunspots, each once, 100 s at most")
@@ -110,15 +112,14 @@ def measure(options: argparse.Namespace, all_series: list[Series], pythons: dict
 
 
 def summary(peer: Peer, series: Series, records: list[dict]) -> dict:
-    """Medians of times and memory over the repeats; scores do not change with them. Of a trial that failed, what it had reached."""
+    """Medians of times and memory over the repeats; scores do not change with them. Of a failure, what it had reached."""
     first = records[0]
     same = [record for record in records if record["status"] == first["status"]]
     line = {"series": series.name, "n": series.n, "held_out": series.held_out, "peer": peer.name, "model": peer.model,
-            "status": first["status"], "reason": first.get("reason", ""), "repeats": sum(record["status"] == "done" for record in records)}
-    line |= {name: statistics.median(record[name] for record in same)
-             for name in ("fit_seconds", "predict_seconds", "peak_mb", "import_mb") if name in first}
-    return line | {name: first[name] for name in ("nmse", "nlpd_joint", "nlpd_marginal", "nll", "evaluations", "parameters", "versions")
-                   if name in first}
+            "status": first["status"], "reason": first.get("reason", ""),
+            "repeats": sum(record["status"] == "done" for record in records)}
+    line |= {name: statistics.median(record[name] for record in same) for name in MEDIANS if name in first}
+    return line | {name: first[name] for name in (*SCORES, "parameters", "versions") if name in first}
 
 
 def with_ratios(results: list[dict]) -> list[dict]:
@@ -175,7 +176,8 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"\npeers: interrupted; what is done is kept in {options.output}, the same command continues", file=sys.stderr)
         return 1
-    results = with_ratios([summary(peer, series, records[peer.name, series.name]) for series in all_series for peer in options.peers])
+    results = with_ratios([summary(peer, series, records[peer.name, series.name])
+                           for series in all_series for peer in options.peers])
     command = shlex.join(["./dev", "peers", *(sys.argv[1:] if argv is None else argv)])
     document = {
         "created": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": command, "machine": machine(),

@@ -34,9 +34,9 @@ def kept(results: dict) -> dict:
         short = {name: line[name] for name in ("peer", "series", "n", "status", "reason")}
         lines.append(short | {name: rounded(line[name], digits) for name, digits in fields.items() if name in line})
     versions = {package: number for line in results["results"] for package, number in line.get("versions", {}).items()}
-    return {"created": results["created"], "machine": results["machine"], "limits": results["limits"], "repeats": results["repeats"],
-            "truth": results["truth"], "series": results["series"], "versions": dict(sorted(versions.items())),
-            "peers": [{name: peer[name] for name in ("name", "title", "model", "kind")} for peer in results["peers"]], "results": lines}
+    peers = [{name: peer[name] for name in ("name", "title", "model", "kind")} for peer in results["peers"]]
+    return {**{name: results[name] for name in ("created", "machine", "limits", "repeats", "truth", "series")},
+            "versions": dict(sorted(versions.items())), "peers": peers, "results": lines}
 
 
 def ratio(line: dict) -> str:
@@ -54,7 +54,8 @@ def table(figures: dict) -> str:
     for peer in figures["peers"]:
         lines = [line_of(figures, peer["name"], s["name"]) for s in series]
         first = lines[0] if series[0]["name"] == "sunspots" else {}
-        rows.append([peer["title"], peer["model"], number(first.get("nmse"), 3), number(first.get("nlpd_joint"), 5), *map(ratio, lines)])
+        rows.append([peer["title"], peer["model"], number(first.get("nmse"), 3), number(first.get("nlpd_joint"), 5),
+                     *map(ratio, lines)])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
