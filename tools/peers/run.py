@@ -23,11 +23,11 @@ from pathlib import Path
 import environments
 import page
 from given import START, STOPPING, WORDS
-from peers import ENVIRONMENTS, REFERENCE, Peer, chosen
+from peers import ENVIRONMENTS, HERE, REFERENCE, Peer, chosen
 from series import ROOT, SPLIT_SEED, TRUTH, Series, simulated, sunspots
 from trials import Limits, Store, key_of, run
 
-LONG = 60.0  # seconds: what takes longer is not repeated
+LONG = 10.0  # seconds of a process: what takes longer is not repeated, a short time is what noise spoils
 MEDIANS = ("fit_seconds", "predict_seconds", "peak_mb", "import_mb")
 SCORES = ("nmse", "nlpd_joint", "nlpd_marginal", "nll", "evaluations")
 COLUMNS = ("series", "n", "held_out", "peer", "model", "status", "reason", "repeats", "fit_ratio", *MEDIANS, *SCORES)
@@ -186,6 +186,7 @@ def main(argv: list[str] | None = None) -> int:
         "series": [{"name": s.name, "title": s.title, "n": s.n, "held_out": s.held_out} for s in all_series],
         "peers": [{"name": p.name, "title": p.title, "model": p.model, "kind": p.kind, "note": p.note, "mark": p.mark,
                    "module": p.module, "function": p.function, "code": p.code} for p in options.peers],
+        "shared": {name: (HERE / name).read_text(encoding="utf-8") for name in ("given.py", "problem.py", "search.py", "trial.py")},
         "results": results}
     write(options.output / "peers.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     write(options.output / "peers.csv", as_csv(results))

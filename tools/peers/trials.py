@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -21,6 +22,7 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1",
          "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "JAX_PLATFORMS": "cpu"}
 NOT_INSTALLED = 3  # trial.py's exit code
+ERROR = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exhausted)\b")
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ def resident_gigabytes(pid: int) -> float:
 
 
 def failure(code: int, output: str) -> dict:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    reason = lines[-1][:300] if lines else f"exit code {code}"
+    lines = [line for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if ERROR.match(line)]  # a message may go on for lines
+    reason = (errors or lines or [f"exit code {code}"])[-1].strip()[:300]
     if code == NOT_INSTALLED:
         return {"status": "missing", "reason": reason}
     if code == -signal.SIGKILL:

@@ -25,7 +25,7 @@ def _fit(problem, wrap):
     t, y, new = (torch.from_numpy(np.ascontiguousarray(a)) for a in (problem.t, problem.y, problem.t_new))
     rbf = gpytorch.kernels.RBFKernel()
     scaled = gpytorch.kernels.ScaleKernel(wrap(rbf))
-    likelihood = gpytorch.likelihoods.GaussianLikelihood()
+    likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=gpytorch.constraints.Positive())  # not 1e-4 at least
     model = _Model(t, y, likelihood, scaled).train()
     marginal = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
 
