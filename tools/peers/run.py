@@ -46,6 +46,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, metavar="N", help=f"of each trial that takes less than {LONG:g} s (default: 3)")
     parser.add_argument("--seconds", type=float, metavar="S", help="limit of a trial (default: 600)")
     parser.add_argument("--gigabytes", type=float, default=16.0, metavar="G", help="limit of a trial (default: 16)")
+    parser.add_argument("--stored", action="store_true", help="run nothing: the files from what is done so far")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "peers" / "results", metavar="DIR")
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers", metavar="DIR", help="where they are made")
     parser.add_argument("--python", type=Path, metavar="FILE", help="this interpreter for all, with the packages it has")
@@ -103,8 +104,12 @@ def measure(options: argparse.Namespace, all_series: list[Series], pythons: dict
                     found.append({"status": "left out", "reason": gone[peer.name]})
                 else:
                     key = key_of(peer, series, repeat, package)
-                    found.append(store.find(key, limits) or store.add(
-                        key, limits, run(peer, series, pythons[peer.environment], package, limits)))
+                    record = store.find(key, limits)
+                    if record is None and options.stored:
+                        if found:
+                            continue
+                        record = {"status": "left out", "reason": "not measured"}
+                    found.append(record or store.add(key, limits, run(peer, series, pythons[peer.environment], package, limits)))
                     if found[-1]["status"] in ("time", "memory"):
                         gone[peer.name] = f"{found[-1]['reason']} at n = {series.n}"
     progress.end()
@@ -122,13 +127,11 @@ def summary(peer: Peer, series: Series, records: list[dict]) -> dict:
     return line | {name: first[name] for name in (*SCORES, "parameters", "versions") if name in first}
 
 
-def with_ratios(results: list[dict]) -> list[dict]:
-    """Training times over those of bandgp in the same run, which is what a shared machine lets one compare."""
-    own = {line["series"]: line.get("fit_seconds") for line in results if line["peer"] == REFERENCE}
-    for line in results:
-        if "fit_seconds" in line and own.get(line["series"]):
-            line["fit_ratio"] = line["fit_seconds"] / own[line["series"]]
-    return results
+def ratio(records: list[dict], own: list[dict]) -> dict:
+    """Training time over bandgp's in the same round, which is what a shared machine lets one compare; the median of the rounds."""
+    rounds = [mine["fit_seconds"] / theirs["fit_seconds"] for mine, theirs in zip(records, own)
+              if "fit_seconds" in mine and "fit_seconds" in theirs]
+    return {"fit_ratio": statistics.median(rounds)} if rounds else {}
 
 
 def machine() -> dict:
@@ -161,7 +164,7 @@ def main(argv: list[str] | None = None) -> int:
     options = arguments(argv)
     signal.signal(signal.SIGTERM, stop)  # as Ctrl-C: the trial under way ends too
     wanted = [name for name in ENVIRONMENTS if any(peer.environment == name for peer in options.peers)]
-    if options.python:
+    if options.python or options.stored:
         pythons, problems = dict.fromkeys(wanted, options.python), {}
     else:
         pythons, problems = environments.make(options.environments.resolve(), wanted)
@@ -176,9 +179,10 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"\npeers: interrupted; what is done is kept in {options.output}, the same command continues", file=sys.stderr)
         return 1
-    results = with_ratios([summary(peer, series, records[peer.name, series.name])
-                           for series in all_series for peer in options.peers])
-    command = shlex.join(["./dev", "peers", *(sys.argv[1:] if argv is None else argv)])
+    results = [summary(peer, series, records[peer.name, series.name])
+               | ratio(records[peer.name, series.name], records[REFERENCE, series.name])
+               for series in all_series for peer in options.peers]
+    command = shlex.join(["./dev", "peers", *(sys.argv[1:] if argv is None else argv)]).replace(f"{ROOT}/", "")
     document = {
         "created": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": command, "machine": machine(),
         "limits": {"seconds": options.seconds, "gigabytes": options.gigabytes}, "repeats": options.repeats,

@@ -56,7 +56,8 @@ def table(figures: dict) -> str:
         first = lines[0] if series[0]["name"] == "sunspots" else {}
         rows.append([peer["title"], peer["model"], number(first.get("nmse"), 3), number(first.get("nlpd_joint"), 5),
                      *map(ratio, lines)])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+    text = "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+    return text + ("\n¹ trained; a limit was passed afterwards, while predicting.\n" if "¹" in text else "")
 
 
 def with_table(text: str, figures: dict) -> str:
