@@ -73,7 +73,7 @@ def growth(results: dict, id: str, title: str, lead: str, kind: str) -> dict:
     peers = [peer for peer in results["peers"] if peer["kind"] == kind or peer["name"] == "bandgp"]
     charts = []
     for heading, how, label, field in (
-            ("Time to train", "Lower is better; a line that ends could not go on within the limits.", "seconds", "fit_seconds"),
+            ("Time to train", "A line ends where a limit was passed, or nothing was measured.", "seconds", "fit_seconds"),
             ("Peak memory", "Of the whole process, its imports included.", "MB", "peak_mb")):
         lines = [(peer, [(line["n"], line[field]) for line in results["results"]
                          if line["peer"] == peer["name"] and line["series"] != "sunspots" and field in line]) for peer in peers]
@@ -97,23 +97,24 @@ def accuracy(results: dict) -> dict:
         charts.append(chart(series["title"], "Lower left is better.", "seconds to train", "NMSE",
                             [marks(*KINDS[peer["kind"]], [(line["fit_seconds"], line["nmse"])], label(peer, line, own))
                              for peer, line in lines if "nmse" in line], y_log=False))
-    return section("accuracy", "Accuracy against time", "Each mark is a peer; those within 1 % of bandgp's NMSE have no name.", charts)
+    return section("accuracy", "Accuracy against time", "Each mark is a peer; one within 1 % of bandgp's NMSE has no name.", charts)
 
 
 def numbers(results: dict, series: dict) -> dict:
-    rows, failures = [], []
+    rows, failures = [], {}
     for peer in results["peers"]:
         line = line_of(results, peer["name"], series["name"])
         cells = [number(line.get(name), digits) for name, digits in FIGURES.items()]
         if line["status"] != "done":  # told in the first place that has no number
             cells[next(i for i, name in enumerate(FIGURES) if name not in line)] = SIGNS[line["status"]]
-            failures.append(f"{peer['title']}, {SIGNS[line['status']]}: {line['reason']}.")
+            failures.setdefault(f"{SIGNS[line['status']]}, {line['reason']}", []).append(peer["title"])
         rows.append([peer["title"], peer["model"], *cells])
     lead = f"{series['n']} values to train with, {series['held_out']} held out."
     if results["repeats"] > 1:
         lead += f" Times are medians of {results['repeats']} runs, or that of a single one where it takes more than ten seconds."
     return section(series["name"], series["title"][0].upper() + series["title"][1:], lead,
-                   tables=[{"caption": series["title"], "headings": HEADINGS, "rows": rows}], notes=failures)
+                   tables=[{"caption": series["title"], "headings": HEADINGS, "rows": rows}],
+                   notes=[f"{reason[0].upper()}{reason[1:]}: {', '.join(names)}." for reason, names in failures.items()])
 
 
 def given(results: dict) -> dict:
@@ -165,7 +166,7 @@ def cards(results: dict) -> list[dict]:
 def document(results: dict) -> dict:
     """The JSON that web/document.js lays out."""
     sections = [
-        growth(results, "same", "The same model", "The exact GP with an SE kernel: whoever trains it must end at the same numbers.", "exact"),
+        growth(results, "same", "The same model", "The exact GP with an SE kernel: all must end at the same numbers.", "exact"),
         growth(results, "near", "Approximations of it", "What they leave out differs, and so does what they find.", "near"),
         growth(results, "other", "Other models", "Other kernels, other processes.", "other"),
         accuracy(results), *(numbers(results, series) for series in results["series"]), given(results), calls(results)]

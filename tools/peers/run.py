@@ -25,7 +25,7 @@ import page
 from given import START, STOPPING, WORDS
 from peers import ENVIRONMENTS, HERE, REFERENCE, Peer, chosen
 from series import ROOT, SPLIT_SEED, TRUTH, Series, simulated, sunspots
-from trials import Limits, Store, key_of, run
+from trials import SHARED, Limits, Store, key_of, run
 
 LONG = 10.0  # seconds of a process: what takes longer is not repeated, a short time is what noise spoils
 MEDIANS = ("fit_seconds", "predict_seconds", "peak_mb", "import_mb")
@@ -128,7 +128,7 @@ def summary(peer: Peer, series: Series, records: list[dict]) -> dict:
 
 
 def ratio(records: list[dict], own: list[dict]) -> dict:
-    """Training time over bandgp's in the same round, which is what a shared machine lets one compare; the median of the rounds."""
+    """Training time over bandgp's in the same round, as a shared machine lets one compare; the median of the rounds."""
     rounds = [mine["fit_seconds"] / theirs["fit_seconds"] for mine, theirs in zip(records, own)
               if "fit_seconds" in mine and "fit_seconds" in theirs]
     return {"fit_ratio": statistics.median(rounds)} if rounds else {}
@@ -190,7 +190,7 @@ def main(argv: list[str] | None = None) -> int:
         "series": [{"name": s.name, "title": s.title, "n": s.n, "held_out": s.held_out} for s in all_series],
         "peers": [{"name": p.name, "title": p.title, "model": p.model, "kind": p.kind, "note": p.note, "mark": p.mark,
                    "module": p.module, "function": p.function, "code": p.code} for p in options.peers],
-        "shared": {name: (HERE / name).read_text(encoding="utf-8") for name in ("given.py", "problem.py", "search.py", "trial.py")},
+        "shared": {name: (HERE / name).read_text(encoding="utf-8") for name in SHARED},
         "results": results}
     write(options.output / "peers.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     write(options.output / "peers.csv", as_csv(results))

@@ -21,6 +21,7 @@ from series import Series
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1",
          "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "JAX_PLATFORMS": "cpu"}
+SHARED = ("given.py", "problem.py", "search.py", "trial.py")  # what all calls use
 NOT_INSTALLED = 3  # trial.py's exit code
 ERROR = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exhausted)\b")
 
@@ -129,7 +130,7 @@ class Store:
 def key_of(peer: Peer, series: Series, repeat: int, package: Path) -> str:
     """All that a result depends on: the calls, the data, the versions."""
     digest = hashlib.sha256()
-    files = [HERE / "calls" / f"{peer.module}.py", *(HERE / name for name in ("given.py", "problem.py", "search.py", "trial.py")),
+    files = [HERE / "calls" / f"{peer.module}.py", *(HERE / name for name in SHARED),
              series.train, series.test, requirements(peer.environment)]
     if peer.module == "bandgp":
         files += sorted((package / "bandgp").glob("_core*.so"))
