@@ -164,10 +164,10 @@ def test_an_environment_that_cannot_be_made(tmp_path, monkeypatch, capsys):
     assert not pythons and "gpy" in problems and "about 0.3 GB" in capsys.readouterr().err
 
 
-def test_times_are_compared_within_a_round():
+def test_times_are_compared_by_medians():
     times = lambda *seconds: [{"fit_seconds": s} for s in seconds]  # noqa: E731
     assert run.ratio(times(2, 30, 6), times(1, 10, 2)) == {"fit_ratio": 3}
-    assert run.ratio(times(4), times(1, 100)) == {"fit_ratio": 4}
+    assert run.ratio(times(4), times(1, 1, 100)) == {"fit_ratio": 4}
     assert run.ratio([{"status": "time"}], times(1)) == run.ratio(times(1), [{}]) == {}
 
 
@@ -191,6 +191,12 @@ def test_readme_has_the_table_of_the_kept_figures():
     readme = (ROOT / "README.md").read_text()
     assert table.with_table(readme, figures) == readme, "run tools/peers/table.py --write"
     assert sum(line.startswith("|") for line in table.table(figures).splitlines()) == 2 + len(figures["peers"])
+
+
+def test_runs_are_kept_together():
+    line = lambda peer, ratio: {"peer": peer, "series": "s", **({} if ratio is None else {"fit_ratio": ratio})}  # noqa: E731
+    runs = [{"created": day, "results": [line("bandgp", 1), line("a", a), line("b", b)]} for day, a, b in ((1, 5, None), (2, None, 7), (3, 6, None))]
+    assert table.together(runs) == {"created": 1, "results": [line("bandgp", 1), line("a", 6), line("b", 7)]}
 
 
 def test_help_needs_no_build():
