@@ -37,4 +37,5 @@ NB_MODULE(_core, m) {
   bind_data(m);
   bind_fitted(m);
   bind_tools(m);
+  bind_experiments(m);
 }

@@ -1,5 +1,6 @@
 // node build.mjs OUT.cpp [OUT.html]: bundles the pages, seals each with a policy that lets only its own script and
 // style run, and writes them as C++ (and, to look at, the report without data).
+// node build.mjs --document OUT.html: the page of charts and tables alone, with {{data}} where its JSON goes (tools/peers).
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -49,8 +50,12 @@ const array = (name, text) => {
 };
 const view = (name) => `{reinterpret_cast<const char*>(${name}), sizeof(${name})}`;
 
-const report = await halves('page.html', 'main.js');
 const other = await halves('document.html', 'document.js');
+if (process.argv[2] === '--document') {
+  writeFileSync(process.argv[3], other.join('{{data}}'));
+  process.exit();
+}
+const report = await halves('page.html', 'main.js');
 writeFileSync(process.argv[2], `// Written by web/build.mjs.
 #include "bandgp/report/assets.hpp"
 

@@ -28,13 +28,14 @@ function sectionLegend({ charts, legend: notes }) {
 }
 
 function section(data) {
-  const { id, title, lead, charts, tables, notes } = data;
+  const { id, title, lead, charts, tables, notes, listings = [] } = data;
   return el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), lead ? el('p', { class: 'lead' }, lead) : null,
     charts.length ? sectionLegend(data) : null,
     charts.length ? el('div', { class: 'halves charts' },
       ...charts.map((chart) => figure(chart.title, chart.how, chart.says, scatter(chart)))) : null,
     notes.length ? el('ul', { class: 'claims' }, ...notes.map((text) => el('li', {}, text))) : null,
-    ...tables.map(({ caption, headings, rows }) => el('div', { class: 'scroll figures', tabindex: 0, role: 'group', 'aria-label': caption }, table(caption, headings, rows))));
+    ...tables.map(({ caption, headings, rows, prose }) => el('div', { class: prose ? 'scroll' : 'scroll figures', tabindex: 0, role: 'group', 'aria-label': caption }, table(caption, headings, rows))),
+    ...listings.map((listing) => el('details', {}, el('summary', {}, listing.title), el('pre', { class: 'listing', tabindex: 0, 'aria-label': listing.title }, listing.text))));
 }
 
 startTheme();

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import instruction_set, version
 from ._gp import GP
+from ._reproduce import reproduce
 from ._results import Certificate, Evaluation, FitWarning, LeaveOneOut, NotFittedError
 from ._tools import Table, bandwidth, nll, read_table, simulate
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __version__ = version()
 __all__ = [
     "GP", "BandedGPRegressor", "Certificate", "Evaluation", "FitWarning", "LeaveOneOut", "NotFittedError", "Table",
-    "bandwidth", "instruction_set", "nll", "read_table", "simulate",
+    "bandwidth", "instruction_set", "nll", "read_table", "reproduce", "simulate",
 ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a long fit shows while it runs: a line of its own, or tqdm's where that is installed."""
+"""What long work shows while it runs: a line of its own, or tqdm's where that is installed."""
 
 from __future__ import annotations
 
@@ -39,25 +39,38 @@ class Progress:
             return
         self.last = now
         shown = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, parameters))
+        self.show(evaluation, f"evaluation {evaluation}, ", f"{n} points, NLL {nll:.8g}, {shown}")
+
+    def show(self, count: int, counted: str, text: str, unit: str = " evaluations", total: Optional[int] = None) -> None:
         if self.bar is None and not self.width:
-            self.bar = _tqdm()
+            self.bar = _tqdm(unit, total)
         if self.bar is not None:
-            self.bar.set_postfix_str(f"{n} points, NLL {nll:.8g}, {shown}")
-            self.bar.update(evaluation - self.bar.n)
+            self.bar.set_postfix_str(text)
+            self.bar.update(count - self.bar.n)
             return
-        line = f"bandgp: evaluation {evaluation}, {n} points, NLL {nll:.8g}, {shown}"[:150]
+        line = f"bandgp: {counted}{text}"[:150]
         sys.stderr.write("\r" + line.ljust(self.width))
         sys.stderr.flush()
         self.width = len(line)
+
+
+class ManyFits(Progress):
+    """The same for many fits, some at a time."""
+
+    def __init__(self, wanted: Optional[bool]) -> None:
+        super().__init__(wanted, [])
+
+    def tell(self, done: int, of: int, label: str) -> None:
+        self.show(done, f"{done} of {of} fits, ", label, " fits", of)
 
 
 def _shown_by_default() -> bool:
     return bool(getattr(sys.stderr, "isatty", lambda: False)())
 
 
-def _tqdm() -> Any:
+def _tqdm(unit: str, total: Optional[int]) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    return tqdm(desc="bandgp", unit=" evaluations", leave=False)
+    return tqdm(desc="bandgp", unit=unit, total=total, leave=False)

@@ -21,12 +21,15 @@ bool Callbacks::guarded(Call call) {
   return true;
 }
 
+/// True once a signal handler or a callback has raised.
+bool Callbacks::stopped() {
+  return !guarded([] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+}
+
 void Callbacks::attach(FitOptions& options) {
-  options.cancelled = [this] {
-    return !guarded([] {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    });
-  };
+  options.cancelled = [this] { return stopped(); };
   if (!progress_.is_none()) {
     options.progress = [this](const TraceEntry& entry) {
       guarded([&] {
@@ -41,6 +44,17 @@ void Callbacks::attach(FitOptions& options) {
             "a band of {} neighbours on {} points takes {:.2g} GB and about {:.0f} s an evaluation; {}",
             cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.advice));
       });
+    };
+  }
+}
+
+void Callbacks::attach(RunOptions& options) {
+  options.cancelled = [this] {
+    return stopped();
+  };  // Python looks at signals in its main thread alone, which works too
+  if (!progress_.is_none()) {
+    options.progress = [this](Index done, Index of, const std::string& label) {
+      guarded([&] { progress_(done, of, label); });
     };
   }
 }

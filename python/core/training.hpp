@@ -3,6 +3,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include "bandgp/experiments/trials.hpp"
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp::python {
@@ -18,12 +19,15 @@ class Callbacks {
       : progress_(std::move(progress)), announce_(std::move(announce)) {}
 
   void attach(FitOptions& options);
+  /// The same for many fits, some at a time: progress(done, of, label).
+  void attach(RunOptions& options);
   /// What was raised meanwhile, or None.
   nb::object raised() const { return raised_; }
 
  private:
   template <typename Call>
   bool guarded(Call call);
+  bool stopped();
 
   nb::object progress_, announce_, raised_ = nb::none();
 };

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -116,5 +116,24 @@ test('a phone and a sheet of paper', async () => {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('#copy').isVisible(), false);
+  await page.finish();
+});
+
+test('the template as a file, for pages made elsewhere: listings and tables of prose', async () => {
+  execFileSync(process.execPath, [fileURLToPath(new URL('../../web/build.mjs', import.meta.url)), '--document', join(folder, 'template.html')]);
+  const section = { id: 'calls', title: 'Calls', lead: '', charts: [], legend: [], notes: [], listings: [{ title: 'call.py', text: `print("${EVIL}")\n${'x'.repeat(400)}` }],
+    tables: [{ caption: 'Words', prose: true, headings: ['Peer', 'Particular'], rows: [['one', 'a sentence that may need more than a line '.repeat(8)]] }] };
+  const json = JSON.stringify({ version: '', created: '', command: '', title: 'Elsewhere', subtitle: '', remark: '', cards: [], sections: [section] });
+  const data = `<script type="application/json" id="document">${json.replaceAll('<', '\\u003c')}</script>`;
+  writeFileSync(join(folder, 'elsewhere.html'), readFileSync(join(folder, 'template.html'), 'utf8').replace('{{data}}', () => data));
+  const page = await open('elsewhere.html', { viewport: { width: 380, height: 800 } });
+  assert.equal(await page.locator('pre.listing').isVisible(), false);
+  await page.click('summary');
+  assert.ok((await page.textContent('pre.listing')).startsWith(`print("${EVIL}")`));
+  assert.equal(await page.evaluate(() => window.harm), undefined);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ')}`), []);
   await page.finish();
 });

@@ -166,7 +166,7 @@ def test_progress(small, capsys, monkeypatch):
     bandgp.GP().fit(*small)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(progress, "LONG_SECONDS", -1.0)
-    monkeypatch.setattr(progress, "_tqdm", lambda: None)
+    monkeypatch.setattr(progress, "_tqdm", lambda *_: None)
     bandgp.GP(progress=True).fit(*small)
     shown = capsys.readouterr().err
     assert "bandgp: evaluation" in shown and "lengthscale" in shown and shown.endswith("\r")

@@ -51,19 +51,8 @@ std::string data_folder(const ReproduceFlags& flags) {
   return data == nullptr ? "" : data;
 }
 
-struct Recipe {
-  Experiment (*make)(const ExperimentOptions&);
-  std::string (*file)(const ExperimentOptions&);  // that it needs; null: none
-};
-Recipe experiment_named(const std::string& name) {
-  if (name == "sunspots") return {sunspots_experiment, sunspots_file};
-  if (name == "eeg") return {eeg_experiment, eeg_file};
-  if (name == "bandwidth") return {bandwidth_experiment, nullptr};
-  throw std::invalid_argument(fmt::format("reproduce what? sunspots, eeg or bandwidth, not \"{}\"", name));
-}
-
 int reproduce(const ReproduceFlags& flags) {
-  const Recipe recipe = experiment_named(flags.experiment);
+  const MakeExperiment make = experiment_named(flags.experiment);
   if (!flags.output) throw std::invalid_argument("where to? -o DIR names the folder that the results go to");
   CommonFlags common;
   common.threads = flags.threads;
@@ -72,17 +61,10 @@ int reproduce(const ReproduceFlags& flags) {
       .bundled = flags.data ? "" : bundled_sunspots(),  // a folder asked for is what is meant
       .quick = flags.quick};
   options.run.threads = thread_count(common);
-  if (recipe.file != nullptr) (void)recipe.file(options);  // what cannot be done leaves nothing behind
-  const fs::path folder(*flags.output);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
-    throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
-  const auto file = [&](const char* ending) { return (folder / (flags.experiment + ending)).string(); };
-  for (const char* ending : {".csv", ".json", ".html"}) require_writable(file(ending));
+  const ExperimentFiles files = experiment_files(*flags.output, flags.experiment, options);
 
   const Interrupt interrupt;
-  Store store(file(".results.jsonl"));
+  Store store(files.store);
   Experiment experiment;
   {
     TrialProgress progress(flags.quiet);
@@ -91,20 +73,18 @@ int reproduce(const ReproduceFlags& flags) {
       progress.show(done, of, label);
     };
     options.run.store = &store;
-    experiment = recipe.make(options);
+    experiment = make(options);
   }
   if (!experiment.complete) {
     if (!flags.quiet)
       fmt::print(stderr,
                  "bandgp: interrupted: {} of {} fits are done and kept in {}; the same command continues\n",
-                 experiment.done, experiment.of, file(".results.jsonl"));
+                 experiment.done, experiment.of, files.store);
     return 1;
   }
   experiment.page.command = flags.command;
   experiment.page.created = now_text();
-  write_file(file(".csv"), experiment.csv);
-  write_file(file(".json"), experiment.json.dump(1) + "\n");
-  write_file(file(".html"), document_page(experiment.page));
+  write_experiment(files, experiment);
   if (flags.json) {
     print(experiment.json);
   } else if (!flags.quiet) {
@@ -113,7 +93,7 @@ int reproduce(const ReproduceFlags& flags) {
     for (const PageSection& section : experiment.page.sections) {
       for (const std::string& note : section.notes) text += field("", note);
     }
-    text += field("Written", fmt::format("{}, {}, {}", file(".html"), file(".csv"), file(".json")));
+    text += field("Written", fmt::format("{}, {}, {}", files.html, files.csv, files.json));
     write_stdout(text);
   }
   return 0;

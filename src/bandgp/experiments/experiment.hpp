@@ -35,4 +35,19 @@ Experiment eeg_experiment(const ExperimentOptions& options);
 /// Figure 4 and Table 1: which bandwidths are valid, on simulated series.
 Experiment bandwidth_experiment(const ExperimentOptions& options);
 
+using MakeExperiment = Experiment (*)(const ExperimentOptions&);
+/// By name: sunspots, eeg or bandwidth.  Throws std::invalid_argument for any other.
+MakeExperiment experiment_named(const std::string& name);
+
+/// The files of an experiment in its folder.
+struct ExperimentFiles {
+  std::string csv, json, html, store;
+};
+/// Makes the folder where there is none.  Throws std::runtime_error where a file could not be written, and
+/// std::invalid_argument where the data are missing, before it makes anything.
+ExperimentFiles experiment_files(const std::string& folder, const std::string& name,
+                                 const ExperimentOptions& options);
+/// Table, JSON and page, each whole or not at all.
+void write_experiment(const ExperimentFiles& files, const Experiment& experiment);
+
 }  // namespace bandgp
