@@ -93,6 +93,7 @@ std::string cv_text(const CvSummary& summary) {
   for (const Column& column : kColumns) rows[0].emplace_back(fmt::format("{} ", column.heading));
   rows[0].emplace_back("failed");
   std::vector<MethodAverage> averages;
+  averages.reserve(summary.results.size());
   for (const MethodResult& result : summary.results) averages.push_back(average_of(result));
   for (std::size_t m = 0; m < averages.size(); ++m) {
     const MethodAverage& average = averages[m];
