@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
@@ -79,10 +80,13 @@ Interrupt::Interrupt() {
   interrupted = false;
   struct sigaction action {};
   action.sa_handler = [](int) {
+    const int before = errno;  // whoever was interrupted may be about to read it
     interrupted = true;
     constexpr std::string_view kText =
         "\nbandgp: stopping after this evaluation; Ctrl-C again ends at once\n";
-    if (isatty(STDERR_FILENO) == 1 && write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;
+    const bool told = isatty(STDERR_FILENO) != 1 || write(STDERR_FILENO, kText.data(), kText.size()) > 0;
+    (void)told;  // nobody to tell
+    errno = before;
   };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);

@@ -63,6 +63,7 @@ std::vector<MethodResult> compare(const ComparisonSetup& setup, const RunOptions
   }
   const std::vector<std::optional<FoldResult>> done = run_trials(trials, options);
   std::vector<MethodResult> results;
+  results.reserve(setup.methods.size());
   for (const MethodChoice& choice : setup.methods) results.push_back({choice, {}});
   std::size_t next = 0;
   for (const std::size_t m : order) {

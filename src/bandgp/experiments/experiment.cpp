@@ -28,7 +28,7 @@ ExperimentFiles experiment_files(const std::string& folder, const std::string& n
   if (!fs::is_directory(folder))
     throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder, error.message()));
   const auto file = [&](const char* ending) { return (fs::path(folder) / (name + ending)).string(); };
-  const ExperimentFiles files{file(".csv"), file(".json"), file(".html"), file(".results.jsonl")};
+  ExperimentFiles files{file(".csv"), file(".json"), file(".html"), file(".results.jsonl")};
   for (const std::string& path : {files.csv, files.json, files.html}) require_writable(path);
   return files;
 }
