@@ -71,10 +71,8 @@ int cv(const CvFlags& flags) {
                                 progress.show(done, of, label);
                               }});
   }
-  bool complete = true;
-  for (const MethodResult& result : results) {
-    for (const auto& fold : result.folds) complete = complete && fold;
-  }
+  const Progressed count = progressed(results);
+  const bool complete = count.done == count.of;
   const CvSummary summary{results, input, folds, scheme, seed, mean, complete, flags.command};
   std::exception_ptr unsaved;  // a full disk must not cost the result: it is printed before the error
   try {

@@ -63,13 +63,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
 
 std::string failures_text(const CvSummary& summary) {
   std::string text;
-  for (const MethodResult& result : summary.results) {
-    for (std::size_t f = 0; f < result.folds.size(); ++f) {
-      if (result.folds[f] && !result.folds[f]->failure.empty())
-        text +=
-            fmt::format("{}, fold {}, failed: {}\n", result.choice.name(), f + 1, result.folds[f]->failure);
-    }
-  }
+  for (const std::string& failure : failures_of(summary.results)) text += failure + "\n";
   return text;
 }
 

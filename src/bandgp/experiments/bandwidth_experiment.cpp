@@ -277,10 +277,9 @@ Experiment bandwidth_experiment(const ExperimentOptions& options) {
     }
     for (const Start& start : kStarts) {
       result.by_start.push_back(compare(setup_of(c, start, table, options), options.run));
-      for (const MethodResult& method : result.by_start.back()) {
-        experiment.of += std::ssize(method.folds);
-        for (const auto& fold : method.folds) experiment.done += fold ? 1 : 0;
-      }
+      const Progressed count = progressed(result.by_start.back());
+      experiment.done += count.done;
+      experiment.of += count.of;
     }
     results.push_back(std::move(result));
   }

@@ -72,6 +72,27 @@ std::vector<MethodResult> compare(const ComparisonSetup& setup, const RunOptions
   return results;
 }
 
+Progressed progressed(std::span<const MethodResult> results) {
+  Progressed count;
+  for (const MethodResult& result : results) {
+    count.of += std::ssize(result.folds);
+    for (const auto& fold : result.folds) count.done += fold ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<std::string> failures_of(std::span<const MethodResult> results) {
+  std::vector<std::string> failures;
+  for (const MethodResult& result : results) {
+    for (std::size_t f = 0; f < result.folds.size(); ++f) {
+      if (result.folds[f] && !result.folds[f]->failure.empty())
+        failures.push_back(
+            fmt::format("{}, fold {}, failed: {}", result.choice.name(), f + 1, result.folds[f]->failure));
+    }
+  }
+  return failures;
+}
+
 MethodAverage average_of(const MethodResult& result) {
   MethodAverage average;
   Average nmse, joint, marginal, crps, coverage, nll, fit, predict, evaluations;

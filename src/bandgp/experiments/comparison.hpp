@@ -24,6 +24,14 @@ struct MethodResult {
 
 std::vector<MethodResult> compare(const ComparisonSetup& setup, const RunOptions& options);
 
+/// How many of all fits are done.
+struct Progressed {
+  Index done = 0, of = 0;
+};
+Progressed progressed(std::span<const MethodResult> results);
+/// `fitc:50, fold 2, failed: …`, one for each fold that did.
+std::vector<std::string> failures_of(std::span<const MethodResult> results);
+
 /// Means over the folds that gave scores.
 struct MethodAverage {
   Scores scores;

@@ -129,12 +129,8 @@ PageSection comparison_table(std::span<const MethodResult> results) {
          number_text(average.predict_seconds, 3), number_text(average.evaluations, 3),
          std::to_string(average.bandwidth), folds(average.rejecting), folds(average.at_bound),
          folds(average.not_converged), folds(average.failures)});
-    for (std::size_t f = 0; f < result.folds.size(); ++f) {
-      if (result.folds[f] && !result.folds[f]->failure.empty())
-        section.notes.push_back(
-            fmt::format("{}, fold {}, failed: {}.", result.choice.name(), f + 1, result.folds[f]->failure));
-    }
   }
+  for (const std::string& failure : failures_of(results)) section.notes.push_back(failure + ".");
   section.lead =
       "Width is the widest band of the matrix that is factored, or the number of inducing inputs. Not "
       "positive definite: in how many folds "

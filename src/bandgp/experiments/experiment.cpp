@@ -12,17 +12,31 @@ namespace bandgp {
 
 namespace fs = std::filesystem;
 
-MakeExperiment experiment_named(const std::string& name) {
-  if (name == "sunspots") return sunspots_experiment;
-  if (name == "eeg") return eeg_experiment;
-  if (name == "bandwidth") return bandwidth_experiment;
+namespace {
+
+struct Recipe {
+  const char* name;
+  MakeExperiment make;
+  std::string (*file)(const ExperimentOptions&);  // the data it needs; null: none
+};
+constexpr Recipe kRecipes[] = {{"sunspots", sunspots_experiment, sunspots_file},
+                               {"eeg", eeg_experiment, eeg_file},
+                               {"bandwidth", bandwidth_experiment, nullptr}};
+
+const Recipe& recipe_named(const std::string& name) {
+  for (const Recipe& recipe : kRecipes) {
+    if (name == recipe.name) return recipe;
+  }
   throw std::invalid_argument(fmt::format("reproduce what? sunspots, eeg or bandwidth, not \"{}\"", name));
 }
 
+}  // namespace
+
+MakeExperiment experiment_named(const std::string& name) { return recipe_named(name).make; }
+
 ExperimentFiles experiment_files(const std::string& folder, const std::string& name,
                                  const ExperimentOptions& options) {
-  if (name == "sunspots") (void)sunspots_file(options);
-  if (name == "eeg") (void)eeg_file(options);
+  if (const Recipe& recipe = recipe_named(name); recipe.file != nullptr) (void)recipe.file(options);
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder))

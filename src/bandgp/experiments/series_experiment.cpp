@@ -78,10 +78,9 @@ Experiment run(const Figure& figure, const ExperimentOptions& options) {
   const std::vector<MethodResult> results = compare(setup, options.run);
 
   Experiment experiment;
-  for (const MethodResult& result : results) {
-    experiment.of += std::ssize(result.folds);
-    for (const auto& fold : result.folds) experiment.done += fold ? 1 : 0;
-  }
+  const Progressed count = progressed(results);
+  experiment.done = count.done;
+  experiment.of = count.of;
   experiment.complete = experiment.done == experiment.of;
   if (!experiment.complete) return experiment;
   experiment.csv = comparison_csv(results);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a result that the model file and the command line write alike.
+// The parts of a result that the model file, the command line and the report write alike.
 #pragma once
 #include <nlohmann/json.hpp>
 

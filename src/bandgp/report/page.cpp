@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bandgp/fit/parameters.hpp"
+#include "bandgp/io/result_json.hpp"
 #include "bandgp/report/assets.hpp"
 #include "bandgp/report/blocks.hpp"
 #include "bandgp/report/inert.hpp"
@@ -16,20 +17,16 @@ namespace {
 using Json = nlohmann::ordered_json;  // what is not finite becomes null
 
 Json series_json(const FitResult& fit) {
-  const SeriesReport& report = fit.series->report;
-  return {{"rows", report.rows},
-          {"used", report.used},
-          {"dropped", report.dropped},
-          {"thinned", report.thinned},
-          {"merged", report.merged},
-          {"sorted", report.was_sorted},
-          {"bad_lines", fit.source.bad_lines},
-          {"first_time", report.first_time},
-          {"last_time", report.last_time},
-          {"span", report.span},
-          {"min_gap", report.min_gap},
-          {"mean_gap", report.mean_gap},
-          {"max_gap", report.max_gap}};
+  Json json = to_json(fit.series->report);
+  json["bad_lines"] = fit.source.bad_lines;
+  return json;
+}
+
+Json certificate_json(const Certificate& certificate) {
+  Json json = to_json(certificate);
+  json["other_model"] = certificate.other_model;
+  json["holds"] = certificate.holds();
+  return json;
 }
 
 Json parameters_json(const FitResult& fit) {
@@ -64,14 +61,7 @@ Json fit_json(const FitResult& fit) {
           {"evaluations", fit.evaluations},
           {"seconds", fit.seconds},
           {"rounding", fit.rounding},
-          {"certificate",
-           {{"positive_definite", fit.certificate.positive_definite},
-            {"other_model", fit.certificate.other_model},
-            {"holds", fit.certificate.holds()},
-            {"rho", fit.certificate.rho.value()},
-            {"nll_error", fit.certificate.nll_error.value()},
-            {"mean_error", fit.certificate.mean_error.value()},
-            {"variance_error", fit.certificate.variance_error.value()}}}};
+          {"certificate", certificate_json(fit.certificate)}};
 }
 
 Json trace_json(const std::vector<TraceEntry>& trace) {
