@@ -199,7 +199,7 @@ std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
   if (cut.method == Method::taper) return "take a shorter --taper-range";
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
   const bool dual = std::ranges::any_of(kernel.terms, is_se);
-  const std::string thinned =
+  std::string thinned =
       fmt::format("--thin {:.3g} would bring it to about {:.0f} neighbours", thin, kThinnedBandwidth);
   if (!asked_for) return thinned;
   if (cut.rule != Cut::Rule::tolerance)

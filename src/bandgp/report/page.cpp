@@ -42,6 +42,7 @@ Json parameters_json(const FitResult& fit) {
 
 Json fit_json(const FitResult& fit) {
   std::vector<std::string_view> shapes;
+  shapes.reserve(fit.model.kernel.terms.size());
   for (const Term& term : fit.model.kernel.terms)
     shapes.push_back(std::visit([](const auto& shape) { return std::string_view(shape.name); }, term.shape));
   return {{"shapes", shapes},
