@@ -82,10 +82,29 @@ GridErrors errors_of(const GridDesign& design, const GridDemand& demand) {
 
 namespace {
 
+double share_of(const GridDemand& demand) {
+  return 0.3 * std::min(2 * demand.tolerance / (demand.q_bound + static_cast<double>(demand.n)), 0.5);
+}
+
+}  // namespace
+
+double affordable_cut(const GridDemand& demand, double basis) {
+  // A latent variance can be as small as d/(points in ℓ); 2ε_c σ/√v of it may be wrong, which is to be 1e-6
+  // or so.
+  const double noise = 1 / demand.largest_weight;
+  const double smallest =
+      1e-6 * noise / std::sqrt(demand.variance * std::max(1.0, 4 * demand.heaviest.value() * noise));
+  const double share = share_of(demand);
+  const double by_matrix = 2 * share / (1 + std::sqrt(1 + 4 * share));  // ε + ε² ≤ share
+  const double by_weights = std::sqrt(0.05 * demand.tolerance / demand.q_bound) / (2 * basis);
+  return std::min({smallest, by_matrix, by_weights});
+}
+
+namespace {
+
 /// Shares the tolerance among the three errors; what they make of it together is for the certificate to say.
 GridDesign first_design(const GridDemand& demand) {
-  const double per_nat = 2 * demand.tolerance / (demand.q_bound + static_cast<double>(demand.n));
-  const double share = 0.3 * std::min(per_nat, 0.5);
+  const double share = share_of(demand);
   // The aliasing of the coarsest spacing that does: η is monotone in h, so bisection on h/ℓ in [⅛, ½].
   const auto aliasing_fits = [&](double h) {
     return (aliasing(h) * UpperBound::of(demand.variance * kPointsSe * demand.largest_weight) *
@@ -103,18 +122,9 @@ GridDesign first_design(const GridDemand& demand) {
   design.spacing = low * demand.lengthscale;
   design.amplitude = std::sqrt(demand.variance * low * std::sqrt(2 / std::numbers::pi));
   design.bandwidth = 1;
-  // A latent variance can be as small as d/(points in ℓ); 2ε_c σ/√v of it may be wrong, which is to be 1e-6
-  // or so.
-  const double noise = 1 / demand.largest_weight;
-  const double smallest_cut =
-      1e-6 * noise / std::sqrt(demand.variance * std::max(1.0, 4 * demand.heaviest.value() * noise));
-  GridErrors errors;
   for (design.cut = 5.5; design.cut < 4 * kMostVectors - 1; ++design.cut) {
-    errors = errors_of(design, demand);
-    const double effect = 2 * errors.cut.value() * errors.basis.value();
-    if (errors.relative_cut().value() <= share && errors.cut.value() <= smallest_cut &&
-        effect * effect * demand.q_bound <= 0.05 * demand.tolerance)
-      break;
+    const GridErrors errors = errors_of(design, demand);
+    if (errors.cut.value() <= affordable_cut(demand, errors.basis.value())) break;
   }
   design.vectors = static_cast<int>(std::ceil((design.cut + 0.5) / 4));
   const double nodes = most_nodes(design, demand);

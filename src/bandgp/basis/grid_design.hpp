@@ -61,6 +61,9 @@ struct GridErrors {
   bool fit_double() const { return basis.value() * basis.value() < 1e13; }
 };
 
+/// What ‖D^{−½}(Φ − Φ_c)‖ may be where the basis has this norm: for the NLL, and for the smallest variances.
+double affordable_cut(const GridDemand& demand, double basis);
+
 /// The coarsest grid, the shortest windows and the fewest off-diagonals that the tolerance allows.
 GridDesign design_grid(const GridDemand& demand);
 GridErrors errors_of(const GridDesign& design, const GridDemand& demand);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -31,7 +32,7 @@ double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms
   const Index n = points.size();
   const double span = points.time()[n - 1] - points.time()[0];
   Kernel rest;
-  double nodes = 0, window = 0, longest = 0, bandwidth = 0;
+  double nodes = 0, longest = 0, shortest = std::numeric_limits<double>::infinity(), bandwidth = 0;
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     const Term& term = kernel.terms[t];
     if ((long_terms >> t & 1U) == 0) {
@@ -39,8 +40,8 @@ double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms
       continue;
     }
     nodes += std::min(span / (kSpacing * term.lengthscale) + kWindow, kWindow * static_cast<double>(n));
-    window += kWindow + 8;
     longest = std::max(longest, term.lengthscale);
+    shortest = std::min(shortest, term.lengthscale);
   }
   for (std::size_t t = 0; t < kernel.terms.size();
        ++t) {  // nodes of each term that a node of the longest meets
@@ -48,11 +49,13 @@ double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms
       bandwidth += std::min(2 * kReach * longest / (kSpacing * kernel.terms[t].lengthscale), nodes);
   }
   if (long_terms != 0 && kernel.terms.size() == 1) return dual_nanoseconds(n, nodes, kBandwidth);
-  const MeanWidth width =
-      rest.terms.empty() ? MeanWidth{} : estimate_width(points, estimate_reach(rest, points, target));
-  const double bytes = 8 * static_cast<double>(n) * (width.width + 8 + window) + 8 * nodes * bandwidth;
+  const double reach = rest.terms.empty() ? 0 : estimate_reach(rest, points, target);
+  const MeanWidth width = rest.terms.empty() ? MeanWidth{} : estimate_width(points, reach);
+  const double columns = long_terms == 0 ? 0 : local_columns(span / static_cast<double>(n), shortest, reach);
+  const double bytes = 8 * static_cast<double>(n) * (width.width + 8 + columns) + 8 * nodes * bandwidth;
   if (bytes > 0.9 * max_bytes_) return std::numeric_limits<double>::infinity();
-  return long_terms == 0 ? band_nanoseconds(n, width) : mixed_nanoseconds(n, width, window, nodes, bandwidth);
+  return long_terms == 0 ? band_nanoseconds(n, width)
+                         : mixed_nanoseconds(n, width, columns, nodes, bandwidth);
 }
 
 unsigned AutoRepresentation::cheapest_split(const Kernel& kernel, const Observations& points,

@@ -54,10 +54,15 @@ double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
   return 95 * static_cast<double>(n) + (100 + 17 * blocks * blocks) * nodes;
 }
 
-double mixed_nanoseconds(Index n, const MeanWidth& width, double window, double nodes, double bandwidth) {
+double local_columns(double gap, double lengthscale, double reach) {
+  const double length = std::max(8.0, 1.1 * lengthscale / gap);  // of a chunk, in points
+  return std::min(16.0, 8 * std::ceil(length / 8)) * (1 + 1.7 * reach / gap / length);
+}
+
+double mixed_nanoseconds(Index n, const MeanWidth& width, double columns, double nodes, double bandwidth) {
   const double blocks = bandwidth / 8 + 1;
   return band_nanoseconds(n, width) +
-         static_cast<double>(n) * window * (3 + 0.1 * width.width + 0.13 * window) +
+         static_cast<double>(n) * columns * (6 + 0.2 * width.width + 0.26 * columns) +
          nodes * (100 + 17 * blocks * blocks);
 }
 

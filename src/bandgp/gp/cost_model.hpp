@@ -20,8 +20,10 @@ MeanWidth estimate_width(const Observations& points, double reach);
 
 double band_nanoseconds(Index n, const MeanWidth& width);
 double dual_nanoseconds(Index n, double nodes, Index bandwidth);
-/// Short terms of this width in the band, `window` nodes to a point and `nodes` in all, in a matrix
-/// `bandwidth` wide.
-double mixed_nanoseconds(Index n, const MeanWidth& width, double window, double nodes, double bandwidth);
+/// Columns of local polynomials that are held at a point, for long terms of at least this length-scale beside
+/// a band of this reach.
+double local_columns(double gap, double lengthscale, double reach);
+/// Short terms of this width in the band, `columns` to a point, `nodes` in all, in a matrix `bandwidth` wide.
+double mixed_nanoseconds(Index n, const MeanWidth& width, double columns, double nodes, double bandwidth);
 
 }  // namespace bandgp

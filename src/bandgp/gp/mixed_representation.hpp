@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The general form A = ΦΦᵀ + B: long SE terms in Gaussians on grids, the others and the noise in a band.
-// [theory §13] With B = LLᵀ, V = L⁻¹Φ (a row of V has about as many entries that count as a row of Φ), M = I
-// + VᵀV, S = M⁻¹:
-//   w = S Vᵀ(L⁻¹y),   r' = L⁻¹y − Vw,   α = L⁻ᵀr',   log|A| = log|B| + log|M|,   yᵀA⁻¹y = r'ᵀr' + wᵀw
-//   Y = L⁻ᵀV,   A⁻¹ = B⁻¹ − Y S Yᵀ.
-// Nodes go in panels of eight of one term, and a panel of nodes is a row panel below B's: the band engine's
-// own layout.
+// [theory §13] Φ = WC, local polynomials W times what the Gaussians are in them
+// (basis/local_polynomials.hpp). With B = LLᵀ, V = L⁻¹W, N = VᵀV, M = I + CᵀNC, S = M⁻¹:
+//   w = S CᵀVᵀ(L⁻¹y),   r' = L⁻¹y − VCw,   α = L⁻ᵀr',   log|A| = log|B| + log|M|,   yᵀA⁻¹y = r'ᵀr' + wᵀw
+//   Y = L⁻ᵀV,   A⁻¹ = B⁻¹ − Y Σ Yᵀ,   Σ = CSCᵀ.
+// V dies away behind a chunk, and Y before it as well: both are held a little beyond it, and no farther.
+// Nodes go in panels of eight of one term, columns of W in panels of eight of one chunk, and a panel of
+// columns is a row panel below B's: the band engine's own layout. mixed_layout.cpp chooses and lays out,
+// mixed_representation.cpp factors, mixed_gradient.cpp and mixed_prediction.cpp are what they say.
 #pragma once
 #include "bandgp/band/forward_squares.hpp"
 #include "bandgp/basis/gaussian_grid.hpp"
+#include "bandgp/basis/local_polynomials.hpp"
 #include "bandgp/gp/band_representation.hpp"
 
 namespace bandgp {
@@ -48,51 +51,105 @@ class MixedRepresentation final : public Representation, private BandPartner {
   bool reaches_tolerance() const { return reached_; }
 
  private:
-  /// Eight consecutive nodes of one term, and the points [begin, end) (whole panels) that they see.
+  /// Eight consecutive nodes of one term.
   struct NodePanel {
     alignas(64) double position[8];
     std::size_t term;  // among the long ones
     Index count;       // nodes; the rest of the eight are 0
-    Index begin, end;  // points
-    double* values;    // column c of the panel lies at values + 8c: Φᵀ, then Vᵀ, then Yᵀ
   };
   struct LongTerm {
     std::size_t index;  // in the kernel
     GridDemand demand;
     GridDesign design;
     GaussianGrid grid;
-    std::vector<Index> row;  // of M, for every node number
+    std::vector<Index> row;     // of M, for every node number
+    std::vector<Index> panels;  // of nodes, in order
+  };
+  /// Eight columns of W, those of a chunk's part, held at the points [first, last) around the chunk.
+  struct ColumnPanel {
+    Index chunk = 0, part = 0;
+    Index begin = 0, end = 0;  // the chunk's own points
+    Index first = 0, last = 0;
+    Index settled = 0;         // behind it V is no more than what cutting B left: the gradient does without
+    double* values = nullptr;  // column c of the panel lies at values + 8c: Wᵀ, then Vᵀ, then Yᵀ
+    double norm = 0;           // of its rows of C
+    Index low = 0, high = 0, sigma = 0;  // blocks of Σ from panels low … high−1 to it, from number `sigma` on
+  };
+  /// The nodes within a window of some point of a chunk, and where its blocks of C begin: part a of the k-th
+  /// panel of nodes is block number `block + k·parts + a`.
+  struct ChunkNodes {
+    std::vector<Index> panels;
+    Index block;
+  };
+  struct Range {
+    Index first, last;
   };
 
+  // Choosing and laying out.
   Index behind() const { return points_->padded_size(); }
   Cut band_cut(bool keep) const;
   void split(const Kernel& kernel);
+  /// How far an entry of B⁻¹ dies away to the share that cutting V may cost: an estimate.
+  double decay_length() const;
+  void choose_chunks();
   void lay_out_nodes();
-  void subtract_basis(const double* w, double* column);  // column −← Vw
-  void add_transposed(const double* column, double* w);  // w +← Vᵀcolumn
+  void lay_out_columns();
+  void lay_out_pairs();
+  /// Doubles that the layout needs.
+  double doubles() const;
+  void take_coefficients();
+  /// Values of eight Gaussians at a chunk's stations, in between_.
+  void fill_stations(const NodePanel& nodes, const LocalPolynomials::Chunk& chunk,
+                     const LocalPolynomials::Stations& at);
+  const LocalPolynomials::Chunk& chunk_of(const ColumnPanel& panel) const {
+    return polynomials_.chunks()[static_cast<std::size_t>(panel.chunk)];
+  }
+  const ChunkNodes& nodes_of(const ColumnPanel& panel) const {
+    return nodes_[static_cast<std::size_t>(panel.chunk)];
+  }
+  Index block_of(const ColumnPanel& panel, std::size_t k) const {
+    return nodes_of(panel).block + static_cast<Index>(k) * chunk_of(panel).panels + panel.part;
+  }
+  /// Panels a and a + 1 where both are of one chunk, else a alone: how many.
+  Index take_two(Index a, Index end, double** rows);
+  ColumnPanel& column_panel(Index a) { return columns_[static_cast<std::size_t>(a)]; }
+  /// Panels of columns that are held at panel p of points, and those that the gradient takes into account
+  /// there.
+  Range held(Index p) const { return held_[static_cast<std::size_t>(p)]; }
+  Range felt(Index p) const { return felt_[static_cast<std::size_t>(p)]; }
+
+  // Factoring.
+  void subtract_basis(const double* w, double* column);  // column −← VCw
+  void add_transposed(const double* column, double* w);  // w +← CᵀVᵀcolumn
+  void add_coefficients_transposed(const ColumnPanel& panel, const double* z, double* w) const;
   std::optional<Failure> factor_parts(RightHandSides b);
-  /// No two panels share a point whose first nodes are farther apart.
-  double widest_overlap() const;
-  /// Points of `range` in the panel q of nodes, empty where it sees none of them.
-  IndexRange shared(Index q, PanelRange range) const;
   void after_factor(PanelRange range, RightHandSides b) override;
-  void before_inversion(PanelRange range) override;
-  void fill_basis(NodePanel& panel, IndexRange points);
   /// Adds the rows of a point panel to ‖D^{−½}R‖_F², the error of cutting V behind each panel's last point.
   void measure_cut(Index p);
+  /// The most that is left of a ±1 in the rows after a chunk's first one where Y of that chunk is cut.
+  double measure_decay();
+  /// Whether both are held as far as it takes; if not, they are from now on held farther.
+  bool held_far_enough();
+  void add_nodes(RightHandSides b);
+  /// (column panel a's rows, b's columns) of N, a and b in any order: block[8·column + row].
+  const double* gram_block(Index a, Index b, double* scratch);
+
+  // The gradient, and what corrects the inverse of the band.
+  void before_inversion(PanelRange range) override;
+  /// The same behind Y's first point: ‖RC‖_F² of what LᵀY leaves there.
+  void measure_back(Index p);
+  /// Y at the points of panel p, from V that ends where it is held or where the gradient takes it to end.
+  void solve_back(Index p, bool whole);
   void whiten_back();     // V → Y, unless that has been done
   void mirror_inverse();  // S in full blocks, for products from both sides
   const double* inverse_block(Index q, Index r);
-  /// Panels of nodes that see point panel p: [first, last), some of them perhaps not.
-  struct Active {
-    Index first, last;
-  };
-  Active active(Index p) const;
-  void subtract(Index i, Index j, double* block) override;
-  void prepare_column(Index j);
   void start_corrections();
+  void add_slopes(Index a, Index b);
+  void take_slopes();
+  void prepare_column(Index j);
+  void subtract(Index i, Index j, double* block) override;
 
-  /// p = φ* − Yᵀκ of up to eight test points, in the columns of forward_; the panels of M that it touches.
+  /// p = φ* − CᵀYᵀκ of up to eight test points, in the columns of forward_; the panels of M that it touches.
   struct Stretch {
     Index begin, end;
   };
@@ -111,29 +168,38 @@ class MixedRepresentation final : public Representation, private BandPartner {
   GridErrors errors_;
   bool reached_ = true;
 
+  LocalPolynomials polynomials_;
   std::vector<NodePanel> panels_;
-  std::vector<Active> active_;  // for every panel of points
-  AlignedBuffer values_;
-  Envelope envelope_;
-  PanelBand matrix_;
+  std::vector<ColumnPanel> columns_;
+  std::vector<ChunkNodes> nodes_;   // of every chunk
+  std::vector<Range> held_, felt_;  // for every panel of points
+  Index blocks_ = 0, pairs_ = 0;    // of C, of Σ
+  AlignedBuffer values_, rows_of_c_, columns_of_c_;
+  Envelope gram_envelope_, envelope_;  // of N and M
+  PanelBand gram_, matrix_;
   SelectedInverse inversion_;
   double largest_ = 1;
-  std::vector<std::pair<Index, Index>> ends_;  // (end of its points, panel of nodes), in order
-  double extension_ = 0, share_ = 0;  // how far V goes beyond the windows; what cutting it there may cost
-  AlignedBuffer given_;               // the columns as they came, for another attempt
-  double cut_square_ = 0;             // ‖D^{−½}R‖_F²
+  /// How far V goes beyond its chunk and Y before it: an estimate, and by how much that has been too short.
+  struct Extension {
+    double distance = 0, growth = 1;
+  };
+  Extension forward_extension_, back_extension_;
+  double share_ = 0;     // what either cut may cost
+  AlignedBuffer given_;  // the columns as they came, for another attempt
+  RightHandSides given_shape_{};
+  AlignedBuffer projected_;  // Vᵀ(L⁻¹b)
+  double cut_square_ = 0;    // ‖D^{−½}RC‖_F² of V's cut
+  double decay_ = 0;         // what is left where the gradient takes V to end, and of a probe where Y is cut
+  double back_square_ = 0;   // ‖RC‖_F² of Y's cut
   bool transposed_ = false;
   std::vector<Index> mirror_start_;
   AlignedBuffer mirror_;
 
   // The gradient under way.
-  const double* alpha_ = nullptr;
-  const double* w_ = nullptr;
+  Index prepared_ = -1, ring_ = 1, most_held_ = 1;
+  std::vector<const double*> x_, y_, slope_x_, slope_y_, gram_row_;
+  AlignedBuffer sigma_, slopes_of_c_, transposed_y_, product_, step_, between_, probe_;
   bool with_slopes_ = false;
-  Index prepared_ = -1, ring_ = 1, most_seen_ = 1;
-  std::vector<std::vector<Index>> seen_;  // panels of nodes, for the panels of points in the ring
-  std::vector<const double*> x_, y_;
-  AlignedBuffer transposed_y_, product_, step_;
   std::vector<double> slope_sums_;
   std::vector<double> band_gradient_;
   ForwardSquares forward_;

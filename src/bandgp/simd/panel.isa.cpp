@@ -348,37 +348,55 @@ void quadratic_form(const Panels& z, Index p0, Index p1, const double* v, double
   for (Index t = 0; t < kPanel; ++t) out[t] = total[t];
 }
 
-void solve_rows(const Panels& l, double* x, Index begin, Index from, Index to, const double* inv_diag) {
-  double* rows[1] = {x};
+void solve_rows(const Panels& l, double* const* x, Index count, Index begin, Index from, Index to,
+                const double* inv_diag) {
   for (Index c0 = from; c0 < to; c0 += kStep) {
     const Index first = l.first[c0 / kPanel] > begin ? l.first[c0 / kPanel] : begin;
-    factor_step<1>(l, rows, first, first, c0, inv_diag);
+    if (kTall == 2 && count == 2) {
+      factor_step<kTall>(l, x, first, first, c0, inv_diag);
+      continue;
+    }
+    for (Index q = 0; q < count; ++q) factor_step<1>(l, x + q, first, first, c0, inv_diag);
   }
 }
 
-void solve_rows_upper(const Panels& l, double* x, Index from, Index to, Index end, const double* inv_diag) {
+template <int tall>
+BANDGP_INLINE void solve_upper_step(const Panels& l, double* const* rows, Index c0, Index end,
+                                    const double* inv_diag) {
+  Tile<tall> t = load_tile<tall>(rows, c0);
+  // Rows of L below these columns: first the rest of their own panel, then the panels that reach them.
+  const Index own = kPanel * (c0 / kPanel + 1);
+  for (Index m = c0 + kStep; m < end; ++m) {
+    const Index p = m / kPanel;
+    if (m >= own && l.first[p] > c0) break;  // first columns do not decrease
+    Column xm[unsigned{tall}];
+    BANDGP_UNROLL for (int q = 0; q < tall; ++q) xm[q] = Column::load(rows[q] + kPanel * m);
+    const double* row = l.data + l.start[p] + kPanel * c0 + m % kPanel;
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+      const Column entry = Column::all(row[kPanel * c]);
+      BANDGP_UNROLL for (int q = 0; q < tall; ++q) t.at[q][c] = neg_mul_add(xm[q], entry, t.at[q][c]);
+    }
+  }
+  const double* triangle = l.data + l.start[c0 / kPanel] + kPanel * c0 + c0 % kPanel;
+  BANDGP_UNROLL for (int r = kStep - 1; r >= 0; --r) {
+    const Column inverse = Column::all(inv_diag[c0 + r]);
+    BANDGP_UNROLL for (int q = 0; q < tall; ++q) t.at[q][r] = t.at[q][r] * inverse;
+    BANDGP_UNROLL for (int c = 0; c < r; ++c) {
+      const Column entry = Column::all(triangle[kPanel * c + r]);
+      BANDGP_UNROLL for (int q = 0; q < tall; ++q) t.at[q][c] = neg_mul_add(t.at[q][r], entry, t.at[q][c]);
+    }
+  }
+  store_tile<tall>(t, rows, c0);
+}
+
+void solve_rows_upper(const Panels& l, double* const* x, Index count, Index from, Index to, Index end,
+                      const double* inv_diag) {
   for (Index c0 = to - kStep; c0 >= from; c0 -= kStep) {
-    double* rows[1] = {x};
-    Tile<1> t = load_tile<1>(rows, c0);
-    // Rows of L below these columns: first the rest of their own panel, then the panels that reach them.
-    const Index own = kPanel * (c0 / kPanel + 1);
-    for (Index m = c0 + kStep; m < end; ++m) {
-      const Index p = m / kPanel;
-      if (m >= own && l.first[p] > c0) break;  // first columns do not decrease
-      const Column xm = Column::load(x + kPanel * m);
-      const double* row = l.data + l.start[p] + kPanel * c0 + m % kPanel;
-      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-        t.at[0][c] = neg_mul_add(xm, Column::all(row[kPanel * c]), t.at[0][c]);
-      }
+    if (kTall == 2 && count == 2) {
+      solve_upper_step<kTall>(l, x, c0, end, inv_diag);
+      continue;
     }
-    const double* triangle = l.data + l.start[c0 / kPanel] + kPanel * c0 + c0 % kPanel;
-    BANDGP_UNROLL for (int r = kStep - 1; r >= 0; --r) {
-      t.at[0][r] = t.at[0][r] * Column::all(inv_diag[c0 + r]);
-      BANDGP_UNROLL for (int c = 0; c < r; ++c) {
-        t.at[0][c] = neg_mul_add(t.at[0][r], Column::all(triangle[kPanel * c + r]), t.at[0][c]);
-      }
-    }
-    store_tile<1>(t, rows, c0);
+    for (Index q = 0; q < count; ++q) solve_upper_step<1>(l, x + q, c0, end, inv_diag);
   }
 }
 
@@ -396,11 +414,14 @@ void add_outer(const double* x, const double* y, Index from, Index to, double* b
   }
 }
 
-void sum_of_outer(const double* const* x, const double* const* y, Index pairs, double* block) {
+void add_outers(const double* const* x, const double* const* y, Index pairs, double* block) {
   for (Index half = 0; half < kPanel; half += kStep) {
     // Two sets of accumulators, for even and odd l: eight alone would wait for each other.
     Column t[unsigned{kStep}], s[unsigned{kStep}];
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c] = s[c] = Column::zero();
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+      t[c] = Column::load(block + kPanel * (half + c));
+      s[c] = Column::zero();
+    }
     for (Index pair = 0; pair < pairs; ++pair) {
       const double *xp = x[pair], *yp = y[pair] + half;
       for (Index l = 0; l < kPanel; l += 2) {
@@ -444,6 +465,6 @@ void transpose_block(const double* from, double* to) { transpose(from, to); }
 
 const simd::PanelKernels panel_kernels = {factor,         solve_lower, solve_upper,         invert,
                                           quadratic_form, solve_rows,  solve_rows_upper,    add_outer,
-                                          sum_of_outer,   add_times,   subtract_transposed, transpose_block};
+                                          add_outers,     add_times,   subtract_transposed, transpose_block};
 
 }  // namespace bandgp::BANDGP_ISA_NAMESPACE

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of A = ΦΦᵀ + B, and the entries of A⁻¹ inside the band.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <stdexcept>
+
+#include "bandgp/base/dot.hpp"
+#include "bandgp/gp/mixed_representation.hpp"
+#include "bandgp/simd/dispatch.hpp"
+
+namespace bandgp {
+
+using simd::kBlock;
+using simd::kPanel;
+
+/// Y = L⁻ᵀV; V is 0 before its chunk.
+void MixedRepresentation::solve_back(Index p, bool whole) {
+  PanelBand& l = band_.matrix();
+  const Range range = whole ? held(p) : felt(p);
+  for (Index a = range.first, count; a < range.last; a += count) {
+    double* rows[2];
+    count = take_two(a, range.last, rows);
+    const ColumnPanel& panel = column_panel(a);
+    for (Index q = 0; q < count && kPanel * p < panel.begin; ++q)
+      std::fill_n(rows[q] + kBlock * p, kBlock, 0.0);
+    simd::panel_kernels().solve_rows_upper(l.panels(), rows, count, kPanel * p, kPanel * (p + 1),
+                                           whole ? panel.last : panel.settled, l.inverse_diagonal());
+  }
+}
+
+void MixedRepresentation::before_inversion(PanelRange range) {
+  for (Index p = range.end - 1; p >= range.begin && !transposed_; --p) solve_back(p, false);
+}
+
+void MixedRepresentation::measure_back(Index p) {
+  const Envelope& band = band_.envelope();
+  PanelBand& l = band_.matrix();
+  double row[kPanel] = {};
+  const Index after = kPanel * (band.last_panel(p) + 1);
+  auto at = std::ranges::upper_bound(columns_, kPanel * p, {}, &ColumnPanel::first);
+  for (; at != columns_.end() && at->first < after; ++at) {
+    for (Index c = 0; c < kPanel; ++c) {
+      double sum[kPanel] = {};
+      for (Index j = at->first; j < std::min(after, at->last); ++j) {
+        if (kPanel * p < band.panel_first()[j / kPanel]) break;
+        const double entry = l.column(j / kPanel, kPanel * p + c)[j % kPanel];
+        for (Index r = 0; r < kPanel; ++r) sum[r] += entry * at->values[kPanel * j + r];
+      }
+      row[c] += at->norm * std::sqrt(dot(sum, sum, kPanel));
+    }
+  }
+  back_square_ += dot(row, row, kPanel);
+}
+
+/// Predictions need all of Y, and their bounds hold for what was held: if that is not far enough, B is
+/// factored again, with the columns as they came, whose solutions stand.
+void MixedRepresentation::whiten_back() {
+  if (transposed_) return;
+  while (true) {
+    back_square_ = 0;
+    for (Index p = band_.envelope().panels() - 1; p >= 0; --p) {
+      solve_back(p, true);
+      if (p > 0) measure_back(p - 1);
+    }
+    if (held_far_enough()) break;
+    AlignedBuffer columns;
+    columns.reserve(given_shape_.columns * given_shape_.stride);
+    std::copy_n(given_.data(), given_shape_.columns * given_shape_.stride, columns.data());
+    if (factor({columns.data(), given_shape_.columns, given_shape_.stride}))
+      throw std::logic_error("a matrix that was factored once cannot be factored again");
+  }
+  transposed_ = true;
+}
+
+void MixedRepresentation::mirror_inverse() {
+  inversion_.start(matrix_, matrix_);
+  inversion_.run(matrix_.all());
+  mirror_start_.resize(static_cast<std::size_t>(envelope_.panels()));
+  Index blocks = 0;
+  for (Index q = 0; q < envelope_.panels(); ++q) {
+    mirror_start_[static_cast<std::size_t>(q)] = blocks - q;
+    blocks += envelope_.last_panel(q) - q + 1;
+  }
+  mirror_.reserve(kBlock * blocks);
+  for (Index q = 0; q < envelope_.panels(); ++q) {
+    for (Index r = q; r <= envelope_.last_panel(q); ++r) {
+      simd::panel_kernels().transpose(
+          matrix_.column(r, kPanel * q),
+          mirror_.data() + kBlock * (mirror_start_[static_cast<std::size_t>(q)] + r));
+    }
+  }
+}
+
+/// Block (q, r) of S, column by column; M's envelope holds it for nodes whose chunks meet.
+const double* MixedRepresentation::inverse_block(Index q, Index r) {
+  return q >= r ? matrix_.column(q, kPanel * r)
+                : mirror_.data() + kBlock * (mirror_start_[static_cast<std::size_t>(q)] + r);
+}
+
+/// C' of every term, Ψ = ∂Φ/∂log ℓ = WC' with the nodes held fixed: Ψ_ij = Φ_ij (2(xᵢ − u_j)²/ℓ² − ½).
+void MixedRepresentation::take_slopes() {
+  slopes_of_c_.reserve(kBlock * blocks_);
+  AlignedBuffer rows;
+  rows.reserve(kPanel * kMostColumns);
+  LocalPolynomials::Stations at;
+  for (std::size_t c = 0; c < nodes_.size(); ++c) {
+    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
+    polynomials_.stations(chunk, points_->time(), points_->size(), at);
+    for (std::size_t k = 0; k < nodes_[c].panels.size(); ++k) {
+      const NodePanel& nodes = panels_[static_cast<std::size_t>(nodes_[c].panels[k])];
+      fill_stations(nodes, chunk, at);
+      const double lengthscale = long_[nodes.term].demand.lengthscale;
+      for (Index s = 0; s < kPanel * chunk.panels; ++s) {
+        for (Index r = 0; r < nodes.count; ++r) {
+          const double z = (at[static_cast<std::size_t>(s)] - nodes.position[r]) / lengthscale;
+          between_.data()[kPanel * s + r] *= 2 * z * z - 0.5;
+        }
+      }
+      polynomials_.coefficients(chunk, between_.data(), points_->size(), rows.data());
+      for (Index a = 0; a < chunk.panels; ++a)
+        simd::panel_kernels().transpose(
+            rows.data() + kBlock * a,
+            slopes_of_c_.data() + kBlock * (nodes_[c].block + static_cast<Index>(k) * chunk.panels + a));
+    }
+  }
+}
+
+/// Σ N_ab ∘ (C'SCᵀ)_ab; y_ holds the blocks of SCᵀ at b's columns for the nodes of a.
+void MixedRepresentation::add_slopes(Index a, Index b) {
+  const Index later = std::max(a, b), earlier = std::min(a, b);
+  if (kPanel * earlier < gram_envelope_.panel_first()[later]) return;
+  alignas(64) double turned[kBlock], product[kBlock];
+  const double* gram = gram_block(a, b, turned);
+  const ColumnPanel& panel = column_panel(a);
+  const std::vector<Index>& nodes = nodes_of(panel).panels;
+  for (std::size_t t = 0; t < long_.size(); ++t) {
+    slope_x_.clear();
+    slope_y_.clear();
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      if (panels_[static_cast<std::size_t>(nodes[k])].term != t) continue;
+      slope_x_.push_back(slopes_of_c_.data() + kBlock * block_of(panel, k));
+      slope_y_.push_back(y_[k]);
+    }
+    std::fill_n(product, kBlock, 0.0);
+    simd::panel_kernels().add_outers(slope_x_.data(), slope_y_.data(), std::ssize(slope_x_), product);
+    slope_sums_[t] += dot(gram, product, kBlock);
+  }
+}
+
+/// S = M⁻¹ and −Σ = −CSCᵀ between the panels of columns that meet; and, where slopes are asked for, what N
+/// adds to them: tr(SΦᵀB⁻¹Ψ) = Σ_ab N_ab (C'SCᵀ)_ab, with Ψ = WC'.
+void MixedRepresentation::start_corrections() {
+  mirror_inverse();
+  const simd::PanelKernels& kernels = simd::panel_kernels();
+  sigma_.reserve(kBlock * pairs_);
+  std::vector<Index> needed;
+  for (Index b = 0; b < std::ssize(columns_); ++b) {
+    const ColumnPanel& panel = column_panel(b);
+    // SCᵀ at the columns of b, for all nodes that the panels it meets see.
+    needed.clear();
+    for (Index a = panel.low; a < panel.high; a += chunk_of(column_panel(a)).panels) {
+      const std::vector<Index>& nodes = nodes_of(column_panel(a)).panels;
+      needed.insert(needed.end(), nodes.begin(), nodes.end());
+    }
+    std::ranges::sort(needed);
+    needed.erase(std::ranges::unique(needed).begin(), needed.end());
+    step_.reserve(kBlock * std::ssize(needed));
+    const std::vector<Index>& own = nodes_of(panel).panels;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      x_.clear();
+      y_.clear();
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        x_.push_back(columns_of_c_.data() + kBlock * block_of(panel, k));
+        y_.push_back(inverse_block(needed[i], own[k]));
+      }
+      double* product = step_.data() + kBlock * static_cast<Index>(i);
+      std::fill_n(product, kBlock, 0.0);
+      kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), product);
+    }
+    for (Index a = panel.low; a < panel.high; ++a) {
+      const ColumnPanel& other = column_panel(a);
+      const std::vector<Index>& nodes = nodes_of(other).panels;
+      x_.clear();
+      y_.clear();
+      std::size_t i = 0;
+      for (std::size_t k = 0; k < nodes.size(); ++k) {
+        while (needed[i] != nodes[k]) ++i;
+        x_.push_back(columns_of_c_.data() + kBlock * block_of(other, k));
+        y_.push_back(step_.data() + kBlock * static_cast<Index>(i));
+      }
+      double* sigma = sigma_.data() + kBlock * (panel.sigma + a - panel.low);
+      std::fill_n(sigma, kBlock, 0.0);
+      kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), sigma);
+      for (Index e = 0; e < kBlock; ++e) sigma[e] = -sigma[e];
+      if (with_slopes_) add_slopes(a, b);
+    }
+  }
+  prepared_ = -1;
+  ring_ = band_.envelope().window() + 1;
+  most_held_ = 1;
+  Index widest = 1;
+  for (Index p = 0; p < std::ssize(felt_); ++p) {
+    most_held_ = std::max(most_held_, felt(p).last - felt(p).first);
+    widest = std::max(widest, felt(band_.envelope().last_panel(p)).last - felt(p).first);
+  }
+  transposed_y_.reserve(kBlock * most_held_ * ring_);
+  product_.reserve(kBlock * widest);
+}
+
+/// −YΣ at the points of panel j, as blocks for every panel of columns that a point of the band's column j
+/// sees. Blocks Yᵀ stay in a ring as long as the band looks back at them.
+void MixedRepresentation::prepare_column(Index j) {
+  prepared_ = j;
+  const simd::PanelKernels& kernels = simd::panel_kernels();
+  const Range own = felt(j);
+  double* transposed = transposed_y_.data() + kBlock * most_held_ * (j % ring_);
+  for (Index b = own.first; b < own.last; ++b)
+    kernels.transpose(column_panel(b).values + kBlock * j, transposed + kBlock * (b - own.first));
+  for (Index a = own.first; a < felt(band_.envelope().last_panel(j)).last; ++a) {
+    x_.clear();
+    y_.clear();
+    for (Index b = own.first; b < own.last; ++b) {
+      const ColumnPanel& panel = column_panel(b);
+      x_.push_back(transposed + kBlock * (b - own.first));
+      y_.push_back(sigma_.data() + kBlock * (panel.sigma + a - panel.low));
+    }
+    double* product = product_.data() + kBlock * (a - own.first);
+    std::fill_n(product, kBlock, 0.0);
+    kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), product);
+  }
+}
+
+void MixedRepresentation::subtract(Index i, Index j, double* block) {
+  if (j != prepared_) prepare_column(j);
+  const Range rows = felt(i);
+  const double* transposed = transposed_y_.data() + kBlock * most_held_ * (i % ring_);
+  x_.clear();
+  y_.clear();
+  for (Index a = rows.first; a < rows.last; ++a) {
+    x_.push_back(transposed + kBlock * (a - rows.first));
+    y_.push_back(product_.data() + kBlock * (a - felt(j).first));
+  }
+  simd::panel_kernels().add_outers(x_.data(), y_.data(), std::ssize(x_), block);
+}
+
+void MixedRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
+  assert(!transposed_);
+  const double* w = column + behind();
+  slope_sums_.assign(long_.size(), 0.0);
+  take_slopes();
+  for (const ColumnPanel& panel : columns_) {  // − αᵀΨw = − (Vᵀr')ᵀC'w
+    alignas(64) double z[kPanel] = {};
+    simd::panel_kernels().add_times(panel.values, panel.begin, panel.last, column, z);
+    const std::vector<Index>& nodes = nodes_of(panel).panels;
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      alignas(64) double slope[kPanel] = {};
+      simd::panel_kernels().add_times(slopes_of_c_.data() + kBlock * block_of(panel, k), 0, kPanel,
+                                      w + kPanel * nodes[k], slope);
+      slope_sums_[panels_[static_cast<std::size_t>(nodes[k])].term] -= dot(z, slope, kPanel);
+    }
+  }
+  with_slopes_ = true;
+  start_corrections();
+  band_gradient_.resize(2 * short_index_.size() + 1);
+  band_.gradient(column, noise_slope, band_gradient_);
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t t = 0; t < short_index_.size(); ++t) {
+    out[2 * short_index_[t]] = band_gradient_[2 * t];
+    out[2 * short_index_[t] + 1] = band_gradient_[2 * t + 1];
+  }
+  out.back() = band_gradient_.back();
+  for (std::size_t q = 0; q < panels_.size(); ++q) {
+    const NodePanel& panel = panels_[q];
+    double& by_variance = out[2 * long_[panel.term].index];
+    for (Index r = 0; r < panel.count; ++r) {
+      const Index row = kPanel * static_cast<Index>(q) + r;
+      by_variance += 0.5 * (1 - matrix_(row, row)) - 0.5 * w[row] * w[row];
+    }
+  }
+  for (std::size_t t = 0; t < long_.size(); ++t) out[2 * long_[t].index + 1] = slope_sums_[t];
+}
+
+void MixedRepresentation::inverse_diagonal(std::span<double> out) {
+  with_slopes_ = false;
+  start_corrections();
+  band_.inverse_diagonal(out);
+}
+
+}  // namespace bandgp

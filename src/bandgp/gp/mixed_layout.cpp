@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// What A = ΦΦᵀ + B is made of at a θ: grids, chunks, and which of their parts meet.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+#include "bandgp/gp/cost_model.hpp"
+#include "bandgp/gp/mixed_representation.hpp"
+#include "bandgp/kernel/tiles.hpp"
+#include "bandgp/simd/dispatch.hpp"
+
+namespace bandgp {
+
+using simd::kBlock;
+using simd::kPanel;
+
+namespace {
+const std::size_t kSe = AnyShape(Se{}).index();
+}
+
+MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Index threads)
+    : tolerance_(tolerance), max_bytes_(max_bytes), band_(band_cut(false), max_bytes, threads) {
+  band_.set_partner(this);
+}
+
+/// Half of the tolerance is for the band.
+Cut MixedRepresentation::band_cut(bool keep) const {
+  return {.method = Method::band,
+          .rule = keep ? Cut::Rule::envelope : Cut::Rule::tolerance,
+          .tolerance = 0.5 * tolerance_};
+}
+
+void MixedRepresentation::split(const Kernel& kernel) {
+  std::size_t count = 0;
+  short_kernel_.terms.clear();
+  short_index_.clear();
+  for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+    if ((long_terms_ >> t & 1U) == 0) {
+      short_kernel_.terms.push_back(kernel.terms[t]);
+      short_index_.push_back(t);
+      continue;
+    }
+    if (!is_se(kernel.terms[t])) throw std::invalid_argument("only se terms have a basis of Gaussians");
+    if (long_.size() <= count) long_.emplace_back();
+    long_[count++].index = t;
+  }
+  long_.resize(count);
+}
+
+Cost MixedRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  if (choose(kernel, points, q_bound)) return {};
+  double entries = 0;
+  for (const ColumnPanel& panel : columns_) entries += 8 * static_cast<double>(panel.last - panel.first);
+  const double n = static_cast<double>(points.size());
+  const double seconds = 1e-9 * mixed_nanoseconds(points.size(), estimate_width(points, band_.reach()),
+                                                  entries / n, static_cast<double>(envelope_.padded_size()),
+                                                  static_cast<double>(envelope_.bandwidth()));
+  return {8 * (doubles() + static_cast<double>(band_.envelope().doubles())), seconds, bandwidth(), 0};
+}
+
+std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const Observations& points,
+                                                   double q_bound) {
+  points_ = &points;
+  split(kernel);
+  if (auto failure = band_.choose(short_kernel_, points, q_bound)) return failure;
+  const Index n = points.size();
+  reached_ = true;
+  // B ⪰ (1−ρ_B)D, so bounds relative to D hold relative to B but for this factor.
+  errors_ = {};
+  const auto too_large = [&](double doubles) -> std::optional<Failure> {
+    const double bytes = 8 * (doubles + static_cast<double>(band_.envelope().doubles()));
+    if (bytes <= max_bytes_) return std::nullopt;
+    return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * doubles * 40};
+  };
+  double node_doubles = 0;
+  share_ = std::numeric_limits<double>::infinity();
+  for (LongTerm& term : long_) {
+    const Term& given = kernel.terms[term.index];
+    term.demand =
+        demand_for(given, points.weighted(), q_bound, 0.4 * tolerance_ / static_cast<double>(long_.size()));
+    term.design = design_grid(term.demand);
+    const GridErrors errors = errors_of(term.design, term.demand);
+    reached_ = reached_ && term.design.reached && errors.fit_double();
+    errors_.aliasing = max(errors_.aliasing, errors.aliasing);
+    errors_.matrix = errors_.matrix + errors.matrix;
+    errors_.cut = errors_.cut + errors.cut;
+    errors_.basis = errors_.basis + errors.basis;
+    errors_.cross = errors_.cross + errors.cross;
+    errors_.prior = errors_.prior + errors.prior;
+    share_ = std::min(share_, 0.1 * affordable_cut(term.demand, errors.basis.value()));
+    node_doubles += most_nodes(term.design, term.demand) * 16 * (term.design.vectors + 1);
+  }
+  if (auto failure = too_large(node_doubles)) return failure;
+  for (LongTerm& term : long_) term.grid.place(term.design, points.time(), n);
+  const double decay = decay_length();
+  back_extension_.distance = back_extension_.growth * decay;
+  // What cutting B left behind reaches as far as B does.
+  forward_extension_.distance =
+      forward_extension_.growth * (short_kernel_.terms.empty() ? 0 : std::max(decay, 1.1 * band_.reach()));
+  choose_chunks();
+  lay_out_nodes();
+  lay_out_columns();
+  return too_large(doubles());
+}
+
+/// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ the zero of its spectral density
+/// that is nearest to the real line.  For one SE term and white noise, σ²√(2π)(ℓ/δ) e^{−ω²ℓ²/2} = −d gives ω₀
+/// = (√2/ℓ)·√(log(σ²√(2π)ℓ/δd) + iπ); for a Matérn of order ½, ω₀ = (i/ℓ)√(1 + 2σ²ℓ/δd).
+double MixedRepresentation::decay_length() const {
+  const Index n = points_->size();
+  const double span = points_->time()[n - 1] - points_->time()[0];
+  if (short_kernel_.terms.empty() || span == 0) return 0;
+  const double* noise = points_->noise();
+  const double mean_noise = std::reduce(noise, noise + n) / static_cast<double>(n);
+  const double density = static_cast<double>(n) / span;
+  double longest = 0, variance = 0;
+  for (const LongTerm& term : long_) variance += term.demand.variance;
+  // To where V's cut may be left (a chunk's end every few gaps, each with columns of the size of σ) and Y's
+  // too.
+  const double nepers =
+      2 + std::max(30.0, std::log(std::sqrt(static_cast<double>(n) * variance / mean_noise) / share_));
+  for (const Term& term : short_kernel_.terms) {
+    const double ratio = term.variance * term.lengthscale * density / mean_noise;
+    double rate = nepers / band_.reach();
+    if (is_se(term)) {
+      const std::complex<double> square(std::log(std::sqrt(2 * std::numbers::pi) * ratio), std::numbers::pi);
+      rate = std::numbers::sqrt2 / term.lengthscale * std::sqrt(square).imag();
+    } else if (std::holds_alternative<Matern12>(term.shape)) {
+      rate = std::sqrt(1 + 2 * ratio) / term.lengthscale;
+    }
+    longest = std::max(longest, nepers / rate);
+  }
+  return longest;
+}
+
+/// Longer chunks need more columns and less of what lies beyond them: multiply-adds a point, about.
+void MixedRepresentation::choose_chunks() {
+  const Index n = points_->size();
+  const double span = points_->time()[n - 1] - points_->time()[0];
+  const double gap = n > 1 ? span / static_cast<double>(n - 1) : 1;
+  const auto points_in = [&](double distance) { return std::min(distance / gap, static_cast<double>(n)); };
+  const double beyond = points_in(forward_extension_.distance), before = points_in(back_extension_.distance);
+  const double width =
+      static_cast<double>(band_.envelope().doubles()) / static_cast<double>(band_.envelope().padded_size());
+  double least = std::numeric_limits<double>::infinity(), chosen = 0;
+  Index columns = kPanel;
+  for (Index q = kPanel; q <= kMostColumns; q += kPanel) {
+    double half = std::numeric_limits<double>::infinity();
+    for (const LongTerm& term : long_)
+      half = std::min(half,
+                      longest_half(term.design, term.demand, q, share_ / static_cast<double>(long_.size())));
+    const double length = std::clamp(2 * half / gap, 8.0, std::max(8.0, static_cast<double>(n)));
+    const double parts = std::min(static_cast<double>(q), 8 * std::ceil(length / 8)) / 8;
+    double nodes = 0;  // panels of them
+    for (const LongTerm& term : long_)
+      nodes += 1 + (2 * term.design.cut + length * gap / term.design.spacing) / 8;
+    const double active = 8 * parts * (1 + (beyond + 0.7 * before) / length);
+    const double neighbours = 1 + 2 * std::ceil((beyond + before + width) / length);
+    const double blocks = parts * nodes * (2 * nodes + 3 * neighbours * parts);
+    const double cost = 3 * width * active + active * active + 512 * blocks / length;
+    if (cost < least) {
+      least = cost;
+      columns = q;
+      chosen = half;
+    }
+  }
+  polynomials_.lay_out(points_->time(), n, columns, chosen);
+  for (const LongTerm& term : long_)
+    errors_.cut = errors_.cut + polynomial_error(term.design, term.demand, columns, chosen);
+}
+
+/// Panels of eight nodes, in order of position.
+void MixedRepresentation::lay_out_nodes() {
+  panels_.clear();
+  for (std::size_t t = 0; t < long_.size(); ++t) {
+    const double h = long_[t].design.spacing;
+    for (const GaussianGrid::Run& run : long_[t].grid.runs()) {
+      for (double at = run.begin; at < run.end; at += 8) {
+        NodePanel panel{.position = {}, .term = t, .count = static_cast<Index>(std::min(8.0, run.end - at))};
+        for (Index r = 0; r < kPanel; ++r)
+          panel.position[r] = (at + static_cast<double>(std::min(r, panel.count - 1))) * h;
+        panels_.push_back(panel);
+      }
+    }
+  }
+  std::ranges::stable_sort(panels_, {}, [](const NodePanel& p) { return p.position[0] + p.position[7]; });
+  for (LongTerm& term : long_) {
+    term.row.clear();
+    term.panels.clear();
+  }
+  for (std::size_t q = 0; q < panels_.size(); ++q) {  // panels of one term keep their order
+    LongTerm& term = long_[panels_[q].term];
+    term.panels.push_back(static_cast<Index>(q));
+    for (Index r = 0; r < panels_[q].count; ++r) term.row.push_back(kPanel * static_cast<Index>(q) + r);
+  }
+}
+
+/// Panels of columns and where they are held, the nodes of every chunk, and the entries of N.
+void MixedRepresentation::lay_out_columns() {
+  const Index n = points_->size();
+  const double* x = points_->time();
+  columns_.clear();
+  nodes_.resize(polynomials_.chunks().size());
+  blocks_ = 0;
+  for (std::size_t c = 0; c < nodes_.size(); ++c) {
+    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
+    const double low = x[chunk.begin], high = x[std::min(chunk.end, n) - 1];
+    ColumnPanel panel;
+    panel.chunk = static_cast<Index>(c);
+    panel.begin = chunk.begin;
+    panel.end = chunk.end;
+    panel.first =
+        round_down(std::lower_bound(x, x + chunk.begin, low - back_extension_.distance) - x, kPanel);
+    panel.last =
+        round_up(std::upper_bound(x + chunk.begin, x + n, high + forward_extension_.distance) - x, kPanel);
+    panel.settled = round_up(
+        std::upper_bound(x + chunk.begin, x + std::min(panel.last, n), high + back_extension_.distance) - x,
+        kPanel);
+    panel.settled = std::min(panel.settled, panel.last);
+    for (panel.part = 0; panel.part < chunk.panels; ++panel.part) columns_.push_back(panel);
+    ChunkNodes& nodes = nodes_[c];
+    nodes.panels.clear();
+    nodes.block = blocks_;
+    for (const LongTerm& term : long_) {
+      const double cut = term.design.cut * term.design.spacing;
+      auto at = std::ranges::partition_point(
+          term.panels, [&](Index q) { return panels_[static_cast<std::size_t>(q)].position[7] < low - cut; });
+      for (; at != term.panels.end() && panels_[static_cast<std::size_t>(*at)].position[0] <= high + cut;
+           ++at)
+        nodes.panels.push_back(*at);
+    }
+    std::ranges::sort(nodes.panels);
+    blocks_ += chunk.panels * std::ssize(nodes.panels);
+  }
+  held_.assign(static_cast<std::size_t>(behind() / kPanel), {std::ssize(columns_), 0});
+  felt_ = held_;
+  std::vector<Index> first(static_cast<std::size_t>(kPanel) * columns_.size());
+  Index back = 0;
+  for (Index a = 0; a < std::ssize(columns_); ++a) {
+    const ColumnPanel& panel = column_panel(a);
+    for (Index p = panel.first / kPanel; p < panel.last / kPanel; ++p) {
+      Range& range = held_[static_cast<std::size_t>(p)];
+      range = {std::min(range.first, a), a + 1};
+      if (kPanel * p >= panel.settled) continue;
+      Range& felt = felt_[static_cast<std::size_t>(p)];
+      felt = {std::min(felt.first, a), a + 1};
+    }
+    while (column_panel(back).last <= panel.begin) ++back;
+    std::fill_n(first.begin() + kPanel * a, kPanel, kPanel * back);
+  }
+  gram_envelope_.keep(first);
+  lay_out_pairs();
+}
+
+/// Which panels of columns meet in A⁻¹'s entries inside the band, and so which nodes must in M⁻¹.
+void MixedRepresentation::lay_out_pairs() {
+  const Envelope& band = band_.envelope();
+  const auto nodes = static_cast<Index>(panels_.size());
+  std::vector<Index> first(static_cast<std::size_t>(nodes));
+  std::iota(first.begin(), first.end(), Index{0});
+  pairs_ = 0;
+  Index back = 0;
+  for (Index b = 0; b < std::ssize(columns_); ++b) {
+    ColumnPanel& panel = column_panel(b);
+    panel.low = felt(panel.first / kPanel).first;
+    panel.high =
+        std::max(felt(band.last_panel(panel.settled / kPanel - 1)).last, gram_envelope_.last_panel(b) + 1);
+    panel.low = std::min(panel.low, gram_envelope_.panel_first()[b] / kPanel);
+    panel.sigma = pairs_;
+    pairs_ += panel.high - panel.low;
+    while (column_panel(back).high <= b) ++back;  // the first that b meets
+    Index lowest = nodes;
+    for (Index a = back; a <= b; a += chunk_of(column_panel(a)).panels)
+      lowest = std::min(lowest, nodes_of(column_panel(a)).panels.front());
+    for (const Index q : nodes_of(panel).panels) {
+      Index& least = first[static_cast<std::size_t>(q)];
+      least = std::min(least, lowest);
+    }
+  }
+  for (Index q = nodes - 1; q > 0; --q) {
+    Index& least = first[static_cast<std::size_t>(q - 1)];
+    least = std::min(least, first[static_cast<std::size_t>(q)]);
+  }
+  std::vector<Index> rows(static_cast<std::size_t>(kPanel * nodes));
+  for (Index q = 0; q < nodes; ++q)
+    std::fill_n(rows.begin() + kPanel * q, kPanel, kPanel * first[static_cast<std::size_t>(q)]);
+  envelope_.keep(rows);
+}
+
+double MixedRepresentation::doubles() const {
+  double held = 0;
+  for (const ColumnPanel& panel : columns_) held += 8 * static_cast<double>(panel.last - panel.first);
+  return held + static_cast<double>(gram_envelope_.doubles() + 2 * envelope_.doubles()) +
+         64 * static_cast<double>(3 * blocks_ + pairs_);
+}
+
+void MixedRepresentation::fill_stations(const NodePanel& nodes, const LocalPolynomials::Chunk& chunk,
+                                        const LocalPolynomials::Stations& at) {
+  const LongTerm& term = long_[nodes.term];
+  // exp(−(x−u)²/ℓ²) is the SE shape of length-scale ℓ/√2.
+  tile_kernels().fill[kSe](nodes.position, at.data(), kPanel * chunk.panels, term.design.amplitude,
+                           std::numbers::sqrt2 / term.demand.lengthscale, false, between_.data());
+  for (Index s = 0; s < kPanel * chunk.panels; ++s)
+    std::fill_n(between_.data() + kPanel * s + nodes.count, kPanel - nodes.count, 0.0);
+}
+
+/// Room for V, and C: what every Gaussian is in the polynomials of the chunks that see it.
+void MixedRepresentation::take_coefficients() {
+  const Index n = points_->size();
+  Index doubles = 0;
+  for (const ColumnPanel& panel : columns_) doubles += kPanel * (panel.last - panel.first);
+  values_.reserve(doubles);
+  double* next = values_.data();
+  for (ColumnPanel& panel : columns_) {
+    panel.values = next - kPanel * panel.first;
+    next += kPanel * (panel.last - panel.first);
+    panel.norm = 0;
+  }
+  rows_of_c_.reserve(kBlock * blocks_);
+  columns_of_c_.reserve(kBlock * blocks_);
+  between_.reserve(kPanel * kMostColumns);
+  LocalPolynomials::Stations at;
+  for (std::size_t c = 0, panel = 0; c < nodes_.size(); ++c) {
+    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
+    polynomials_.stations(chunk, points_->time(), n, at);
+    for (std::size_t k = 0; k < nodes_[c].panels.size(); ++k) {
+      const NodePanel& nodes = panels_[static_cast<std::size_t>(nodes_[c].panels[k])];
+      fill_stations(nodes, chunk, at);
+      const Index block = nodes_[c].block + static_cast<Index>(k) * chunk.panels;
+      polynomials_.coefficients(chunk, between_.data(), n, rows_of_c_.data() + kBlock * block);
+      for (Index a = 0; a < chunk.panels; ++a) {
+        const double* rows = rows_of_c_.data() + kBlock * (block + a);
+        simd::panel_kernels().transpose(rows, columns_of_c_.data() + kBlock * (block + a));
+        double& square = columns_[panel + static_cast<std::size_t>(a)].norm;
+        square = std::transform_reduce(rows, rows + kBlock, rows, square);
+      }
+    }
+    panel += static_cast<std::size_t>(chunk.panels);
+  }
+  for (ColumnPanel& panel : columns_) panel.norm = std::sqrt(panel.norm);
+}
+
+}  // namespace bandgp
