@@ -32,6 +32,7 @@ Points random_points(Random& random, Index n, double gap) {
     points.time.push_back(at);
     points.weight.push_back(own_noise ? random.log_uniform(0.1, 10) : 1);
   }
+  while (points.time.size() % 8 != 0) points.time.push_back(points.time.back() + 1);
   return points;
 }
 

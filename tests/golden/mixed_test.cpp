@@ -151,6 +151,32 @@ TEST(Mixed, auto_puts_each_term_where_it_is_cheaper_and_agrees_with_the_band) {
   EXPECT_EQ(mixed.likelihood.method, "mixed");
 }
 
+/// Differences of the gradient keep the entries of the band; what is held beside it must be found then, too.
+TEST(Mixed, kept_entries_give_the_same_likelihood_for_every_short_shape) {
+  Random random(25);
+  for (const AnyShape& shape : support::all_shapes()) {
+    Case c;
+    c.time = support::make_times(random, 300, Times::irregular, 1);
+    c.value = random.normals(c.time.size());
+    c.model.kernel.terms = {{Se{}, 1, 60}, {shape, 0.5, 2}};
+    c.model.noise = 0.1;
+    const Series series = support::make_series(c);
+    auto made = std::make_unique<MixedRepresentation>(1e-6, 1e10);
+    made->set_long_terms(1);
+    MixedRepresentation& mixed = *made;
+    Evaluator evaluator(series, c.model.mean, std::move(made));
+    Likelihood chosen, kept;
+    ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), true, chosen));
+    mixed.keep_entries(true);
+    for (int again = 0; again < 2; ++again) {
+      ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), true, kept));
+      EXPECT_CLOSE(kept.nll, chosen.nll, 1e-9L * std::abs(chosen.nll));
+      for (std::size_t i = 0; i < kept.gradient.size(); ++i)
+        EXPECT_CLOSE(kept.gradient[i], chosen.gradient[i], 1e-7L * (1 + std::abs(chosen.gradient[i])));
+    }
+  }
+}
+
 /// Each term by itself against the dense formulas: mean kₜᵀα, variance kₜ(0) − kₜᵀA⁻¹kₜ + what the mean adds.
 TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
   Random random(24);

@@ -13,7 +13,8 @@ using simd::kBlock;
 using simd::kPanel;
 
 /// Rows of D^{−½}|Φ − WC| sum to at most w β s (1 + (√2π + 4a) ℓ/h), columns to β s W (2 + 2√2π + 8a) with
-/// W over windows of ℓ/2, a = r/ℓ: e^{−z²/2} is 1 on the chunk, which is 2a long, and Gaussian beside it.
+/// W over windows of ℓ/2, a = r/ℓ: a point up to 2r away from the node may share its chunk, so e^{−z²/2}
+/// counts as 1 on a length of 4r and is Gaussian beside it.
 UpperBound polynomial_error(const GridDesign& design, const GridDemand& demand, Index columns, double half) {
   const auto of = [](double x) { return UpperBound::of(x, 16); };
   const double a = half / demand.lengthscale, root_two_pi = std::sqrt(2 * std::numbers::pi);
@@ -37,7 +38,6 @@ double longest_half(const GridDesign& design, const GridDemand& demand, Index co
 }
 
 void LocalPolynomials::lay_out(const double* x, Index n, Index columns, double half) {
-  columns_ = columns;
   chunks_.clear();
   panels_ = 0;
   const Index padded = round_up(n, kPanel);

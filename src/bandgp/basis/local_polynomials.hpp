@@ -33,7 +33,8 @@ class LocalPolynomials {
     bool identity = false;
   };
 
-  /// Chunks of at most 2·half, or one panel of points where that is longer.
+  /// Chunks of at most 2·half, or one panel of points where that is longer.  x, here and below: n increasing
+  /// times, padded to whole panels.
   void lay_out(const double* x, Index n, Index columns, double half);
   const std::vector<Chunk>& chunks() const { return chunks_; }
   Index panels() const { return panels_; }
@@ -51,7 +52,7 @@ class LocalPolynomials {
   void coefficients(const Chunk& chunk, const double* values, Index n, double* out) const;
 
  private:
-  Index columns_ = 0, panels_ = 0;
+  Index panels_ = 0;
   std::vector<Chunk> chunks_;
   Stations nodes_{};         // Chebyshev's, in [−1, 1]
   AlignedBuffer transform_;  // blocks (stations, columns): Chebyshev's coefficients from values at his nodes

@@ -51,7 +51,7 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
     for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
     return gap;
   };
-  reach_ = 0;
+  if (cut_.rule != Cut::Rule::envelope) reach_ = 0;  // what is kept keeps its reach
   if (tapered()) {
     if (cut_.taper.range == 0)
       cut_.taper.range = n > 1 ? static_cast<double>(cut_.neighbours + 1) * (x.back() - x.front()) /

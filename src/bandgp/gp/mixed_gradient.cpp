@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <stdexcept>
 
 #include "bandgp/base/dot.hpp"
 #include "bandgp/gp/mixed_representation.hpp"
@@ -55,22 +54,22 @@ void MixedRepresentation::measure_back(Index p) {
 
 /// Predictions need all of Y, and their bounds hold for what was held: if that is not far enough, B is
 /// factored again, with the columns as they came, whose solutions stand.
-void MixedRepresentation::whiten_back() {
-  if (transposed_) return;
-  while (true) {
+std::optional<Failure> MixedRepresentation::whiten_back() {
+  while (!transposed_) {
     back_square_ = 0;
     for (Index p = band_.envelope().panels() - 1; p >= 0; --p) {
       solve_back(p, true);
       if (p > 0) measure_back(p - 1);
     }
-    if (held_far_enough()) break;
+    transposed_ = held_far_enough();
+    if (transposed_) break;
+    if (auto failure = too_large(doubles())) return failure;
     AlignedBuffer columns;
-    columns.reserve(given_shape_.columns * given_shape_.stride);
-    std::copy_n(given_.data(), given_shape_.columns * given_shape_.stride, columns.data());
-    if (factor({columns.data(), given_shape_.columns, given_shape_.stride}))
-      throw std::logic_error("a matrix that was factored once cannot be factored again");
+    columns.reserve(given_columns_ * given_stride_);
+    std::copy_n(given_.data(), given_columns_ * given_stride_, columns.data());
+    if (auto failure = factor({columns.data(), given_columns_, given_stride_})) return failure;
   }
-  transposed_ = true;
+  return std::nullopt;
 }
 
 void MixedRepresentation::mirror_inverse() {

@@ -71,11 +71,6 @@ std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const O
   reached_ = true;
   // B ⪰ (1−ρ_B)D, so bounds relative to D hold relative to B but for this factor.
   errors_ = {};
-  const auto too_large = [&](double doubles) -> std::optional<Failure> {
-    const double bytes = 8 * (doubles + static_cast<double>(band_.envelope().doubles()));
-    if (bytes <= max_bytes_) return std::nullopt;
-    return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * doubles * 40};
-  };
   double node_doubles = 0;
   share_ = std::numeric_limits<double>::infinity();
   for (LongTerm& term : long_) {
@@ -105,6 +100,14 @@ std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const O
   lay_out_nodes();
   lay_out_columns();
   return too_large(doubles());
+}
+
+std::optional<Failure> MixedRepresentation::too_large(double doubles) const {
+  const Envelope& band = band_.envelope();
+  const double bytes =
+      8 * (doubles + static_cast<double>(band.doubles() + SelectedInverse::mirror_doubles(band)));
+  if (bytes <= max_bytes_) return std::nullopt;
+  return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * doubles * 40};
 }
 
 /// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ the zero of its spectral density
@@ -294,7 +297,9 @@ void MixedRepresentation::lay_out_pairs() {
 double MixedRepresentation::doubles() const {
   double held = 0;
   for (const ColumnPanel& panel : columns_) held += 8 * static_cast<double>(panel.last - panel.first);
-  return held + static_cast<double>(gram_envelope_.doubles() + 2 * envelope_.doubles()) +
+  return held +
+         static_cast<double>(gram_envelope_.doubles() + 2 * envelope_.doubles() +
+                             SelectedInverse::mirror_doubles(envelope_)) +
          64 * static_cast<double>(3 * blocks_ + pairs_);
 }
 

@@ -2,6 +2,7 @@
 // Predictions from A = ΦΦᵀ + B.
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "bandgp/gp/mixed_representation.hpp"
 #include "bandgp/kernel/tiles.hpp"
@@ -94,7 +95,7 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
   return stretch;
 }
 
-/// mean φ*ᵀw + κᵀα, variance (φ* − Yᵀκ)ᵀS(φ* − Yᵀκ) + k_short(0) − κᵀB⁻¹κ.
+/// mean φ*ᵀw + κᵀα, variance pᵀSp + k_short(0) − κᵀB⁻¹κ.
 std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, unsigned terms,
                                                     RightHandSides solved, double* projection,
                                                     double* variance) {
@@ -124,7 +125,7 @@ std::optional<Failure> MixedRepresentation::predict(std::span<const double> x, u
     }
   }
   if (variance == nullptr) return std::nullopt;
-  whiten_back();
+  if (auto failure = whiten_back()) return failure;
   forward_.start(matrix_, largest_);
   alignas(64) double squares[kPanel], missing[kPanel];
   for (Index from = 0; from < count; from += kPanel) {
@@ -143,7 +144,7 @@ void MixedRepresentation::covariance(std::span<const double> x, double* out) {
   predicted_ = kAllTerms;
   cross_kernel_ = short_kernel_;
   band_.covariance(x, out);
-  whiten_back();
+  if (whiten_back()) throw std::bad_alloc();
   forward_.start(matrix_, largest_);
   const std::vector<GaussianGrid::Windows> windows = windows_at(x);
   const Index rows = envelope_.padded_size();

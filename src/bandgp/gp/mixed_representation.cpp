@@ -2,8 +2,8 @@
 #include "bandgp/gp/mixed_representation.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
-#include <numeric>
 
 #include "bandgp/band/residual.hpp"
 #include "bandgp/base/dot.hpp"
@@ -16,8 +16,9 @@ using simd::kBlock;
 using simd::kPanel;
 
 namespace {
-/// What may be left of Y where it is cut, relative to it.
-constexpr double kDecayed = 1e-12;
+/// What may be left of Y where it is cut, relative to it: as little as B's own cut leaves of its inverse, ρ
+/// or so, within these.
+constexpr double kLeastDecayed = 1e-12, kMostDecayed = 1e-9;
 }  // namespace
 
 /// V ends with its panel's last point, although L⁻¹W does not: what is used is V of Ŵ = LV, whose rows behind
@@ -188,30 +189,34 @@ double MixedRepresentation::measure_decay() {
   return most;
 }
 
-/// Y need not be better than B is: what cutting B leaves of its inverse is of the size of ρ.
 bool MixedRepresentation::held_far_enough() {
-  const double span = points_->time()[points_->size() - 1] - points_->time()[0];
+  const Index n = points_->size();
+  const double span = points_->time()[n - 1] - points_->time()[0];
   bool enough = true;
   const auto check = [&](Extension& extension, bool fits) {
     if (fits || extension.distance >= span) return;
     enough = false;
-    extension.growth *= 1.5;
-    extension.distance = std::max(1.5 * extension.distance, band_.reach());
+    const double farther =
+        std::max({1.5 * extension.distance, band_.reach(), 8 * span / static_cast<double>(n)});
+    if (extension.distance > 0) extension.growth *= farther / extension.distance;
+    extension.distance = farther;
   };
   check(forward_extension_, std::sqrt(cut_square_) <= share_);
-  check(back_extension_,
-        decay_ <= std::max(kDecayed, 10 * band_.rho().value()) && std::sqrt(back_square_) <= share_);
+  check(back_extension_, decay_ <= std::clamp(10 * band_.rho().value(), kLeastDecayed, kMostDecayed) &&
+                             std::sqrt(back_square_) <= share_);
   if (!enough) lay_out_columns();
   return enough;
 }
 
 std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   given_.reserve(b.columns * b.stride);
-  given_shape_ = {given_.data(), b.columns, b.stride};
+  given_columns_ = b.columns;
+  given_stride_ = b.stride;
   std::copy_n(b.data, b.columns * b.stride, given_.data());
   while (true) {
     if (auto failure = factor_parts(b)) return failure;
     if (held_far_enough()) break;
+    if (auto failure = too_large(doubles())) return failure;
     std::copy_n(given_.data(), b.columns * b.stride, b.data);
   }
   add_nodes(b);
@@ -227,7 +232,7 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   }
   step_.reserve(rows);
   for (Index c = 0; c < b.columns && largest_ > kRefineFrom; ++c) {
-    // w ← w + M⁻¹(Vᵀr' − w): w = Vᵀr' at the solution.
+    // w ← w + M⁻¹(CᵀVᵀr' − w): w = CᵀVᵀr' at the solution.
     double *column = b.data + c * b.stride, *w = column + behind(), *step = step_.data();
     for (Index j = 0; j < rows; ++j) step[j] = -w[j];
     add_transposed(column, step);
@@ -265,8 +270,9 @@ void MixedRepresentation::add_transposed(const double* column, double* w) {
   }
 }
 
-/// L⁻¹(b − Φw̃) = r' − V L_M⁻ᵀε.
+/// L⁻¹(b − Φw̃) = r' − VC L_M⁻ᵀε.
 void MixedRepresentation::whiten(double* column, std::uint64_t seed) {
+  assert(!transposed_);
   AlignedBuffer spread;
   spread.reserve(envelope_.padded_size());
   for (Index j = 0; j < envelope_.padded_size(); ++j) spread.data()[j] = normal_at(seed, j);
@@ -274,8 +280,9 @@ void MixedRepresentation::whiten(double* column, std::uint64_t seed) {
   subtract_basis(spread.data(), column);
 }
 
-/// As in the dual, with V for D^{−½}Φ; and what solves with B lose.
+/// As in the dual, with VC for D^{−½}Φ; and what solves with B lose.
 double MixedRepresentation::rounding(double* column, const double* b) {
+  assert(!transposed_);
   const Index n = behind(), rows = envelope_.padded_size();
   const double* w = column + n;
   AlignedBuffer e, solved;
@@ -311,10 +318,11 @@ Certificate MixedRepresentation::certificate(CertificateInputs inputs) const {
   const UpperBound rho = band_.rho();
   const UpperBound factor = UpperBound::exactly(1) + over_one_minus(rho);  // 1/(1−ρ_B): from D to B
   e.matrix = e.matrix + rho;
-  e.cut = (e.cut + UpperBound::of(std::sqrt(cut_square_), 1e4)) * factor + UpperBound::exactly(share_);
+  // V's cut as measured, Y's as it will be held to where predictions need it.
+  e.cut = (e.cut + UpperBound::of(std::sqrt(cut_square_), 1e6) + UpperBound::exactly(share_)) * factor;
   e.cross = (e.cross + band_.cross_left_out()) * factor;
   e.basis = e.basis * factor;
-  e.gram = e.relative_cut();  // M = I + VᵀV of the cut V
+  e.gram = e.relative_cut();  // M = I + CᵀNC of the cut V
   e.latent = over_one_minus(rho);
   return dual_certificate(e, envelope_.padded_size(), inputs);
 }

@@ -95,8 +95,9 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void lay_out_nodes();
   void lay_out_columns();
   void lay_out_pairs();
-  /// Doubles that the layout needs.
+  /// Doubles that the layout needs, and whether that many are too many.
   double doubles() const;
+  std::optional<Failure> too_large(double doubles) const;
   void take_coefficients();
   /// Values of eight Gaussians at a chunk's stations, in between_.
   void fill_stations(const NodePanel& nodes, const LocalPolynomials::Chunk& chunk,
@@ -136,12 +137,12 @@ class MixedRepresentation final : public Representation, private BandPartner {
 
   // The gradient, and what corrects the inverse of the band.
   void before_inversion(PanelRange range) override;
-  /// The same behind Y's first point: ‖RC‖_F² of what LᵀY leaves there.
+  /// The same before Y's first point: ‖RC‖_F² of what LᵀY leaves there.
   void measure_back(Index p);
   /// Y at the points of panel p, from V that ends where it is held or where the gradient takes it to end.
   void solve_back(Index p, bool whole);
-  void whiten_back();     // V → Y, unless that has been done
-  void mirror_inverse();  // S in full blocks, for products from both sides
+  [[nodiscard]] std::optional<Failure> whiten_back();  // V → Y, unless that has been done
+  void mirror_inverse();                               // S in full blocks, for products from both sides
   const double* inverse_block(Index q, Index r);
   void start_corrections();
   void add_slopes(Index a, Index b);
@@ -186,7 +187,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Extension forward_extension_, back_extension_;
   double share_ = 0;     // what either cut may cost
   AlignedBuffer given_;  // the columns as they came, for another attempt
-  RightHandSides given_shape_{};
+  Index given_columns_ = 0, given_stride_ = 0;
   AlignedBuffer projected_;  // Vᵀ(L⁻¹b)
   double cut_square_ = 0;    // ‖D^{−½}RC‖_F² of V's cut
   double decay_ = 0;         // what is left where the gradient takes V to end, and of a probe where Y is cut
