@@ -66,7 +66,7 @@ def table(figures: dict) -> str:
         rows.append([peer["title"], peer["model"], number(first.get("nmse"), 3), number(first.get("nlpd_joint"), 5),
                      *map(ratio, lines)])
     text = "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
-    return text + ("\n¹ trained; a limit was passed afterwards, while predicting.\n" if "¹" in text else "")
+    return text + ("\n¹ trained; it passed a limit or failed afterwards, while predicting.\n" if "¹" in text else "")
 
 
 def with_table(text: str, figures: dict) -> str:
