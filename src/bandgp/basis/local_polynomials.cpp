@@ -18,9 +18,11 @@ using simd::kPanel;
 UpperBound polynomial_error(const GridDesign& design, const GridDemand& demand, Index columns, double half) {
   const auto of = [](double x) { return UpperBound::of(x, 16); };
   const double a = half / demand.lengthscale, root_two_pi = std::sqrt(2 * std::numbers::pi);
-  const auto q = static_cast<double>(columns);
-  const UpperBound beta = UpperBound::of(
-      2.173 * std::exp(q * std::log(a / std::numbers::sqrt2) - 0.5 * std::lgamma(q + 1)), 64 + 32 * q);
+  // √q! as a product: std::lgamma may write a global variable, and evaluations run on several threads.
+  double power_over_root = 1;
+  for (Index k = 1; k <= columns; ++k)
+    power_over_root *= a / std::numbers::sqrt2 / std::sqrt(static_cast<double>(k));
+  const UpperBound beta = UpperBound::of(2.173 * power_over_root, 64 + 32 * static_cast<double>(columns));
   const UpperBound nodes = of(1 + (root_two_pi + 4 * a) / std::sqrt(design.g));
   const UpperBound points = of(2 + 2 * root_two_pi + 8 * a) * demand.heaviest;
   return beta * of(design.amplitude) * sqrt(of(demand.largest_weight) * nodes * points);

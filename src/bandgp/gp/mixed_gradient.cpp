@@ -97,31 +97,14 @@ const double* MixedRepresentation::inverse_block(Index q, Index r) {
                 : mirror_.data() + kBlock * (mirror_start_[static_cast<std::size_t>(q)] + r);
 }
 
-/// C' of every term, Ψ = ∂Φ/∂log ℓ = WC' with the nodes held fixed: Ψ_ij = Φ_ij (2(xᵢ − u_j)²/ℓ² − ½).
 void MixedRepresentation::take_slopes() {
   slopes_of_c_.reserve(kBlock * blocks_);
-  AlignedBuffer rows;
-  rows.reserve(kPanel * kMostColumns);
-  LocalPolynomials::Stations at;
-  for (std::size_t c = 0; c < nodes_.size(); ++c) {
-    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
-    polynomials_.stations(chunk, points_->time(), points_->size(), at);
-    for (std::size_t k = 0; k < nodes_[c].panels.size(); ++k) {
-      const NodePanel& nodes = panels_[static_cast<std::size_t>(nodes_[c].panels[k])];
-      fill_stations(nodes, chunk, at);
-      const double lengthscale = long_[nodes.term].demand.lengthscale;
-      for (Index s = 0; s < kPanel * chunk.panels; ++s) {
-        for (Index r = 0; r < nodes.count; ++r) {
-          const double z = (at[static_cast<std::size_t>(s)] - nodes.position[r]) / lengthscale;
-          between_.data()[kPanel * s + r] *= 2 * z * z - 0.5;
-        }
-      }
-      polynomials_.coefficients(chunk, between_.data(), points_->size(), rows.data());
-      for (Index a = 0; a < chunk.panels; ++a)
-        simd::panel_kernels().transpose(
-            rows.data() + kBlock * a,
-            slopes_of_c_.data() + kBlock * (nodes_[c].block + static_cast<Index>(k) * chunk.panels + a));
-    }
+  expand(true, slopes_of_c_.data());
+  alignas(64) double rows[kBlock];
+  for (Index block = 0; block < blocks_; ++block) {
+    double* columns = slopes_of_c_.data() + kBlock * block;
+    std::copy_n(columns, kBlock, rows);
+    simd::panel_kernels().transpose(rows, columns);
   }
 }
 
@@ -141,17 +124,15 @@ void MixedRepresentation::add_slopes(Index a, Index b) {
       slope_x_.push_back(slopes_of_c_.data() + kBlock * block_of(panel, k));
       slope_y_.push_back(y_[k]);
     }
-    std::fill_n(product, kBlock, 0.0);
-    simd::panel_kernels().add_outers(slope_x_.data(), slope_y_.data(), std::ssize(slope_x_), product);
+    sum_outers(slope_x_, slope_y_, product);
     slope_sums_[t] += dot(gram, product, kBlock);
   }
 }
 
 /// S = M⁻¹ and −Σ = −CSCᵀ between the panels of columns that meet; and, where slopes are asked for, what N
 /// adds to them: tr(SΦᵀB⁻¹Ψ) = Σ_ab N_ab (C'SCᵀ)_ab, with Ψ = WC'.
-void MixedRepresentation::start_corrections() {
+void MixedRepresentation::start_corrections(bool with_slopes) {
   mirror_inverse();
-  const simd::PanelKernels& kernels = simd::panel_kernels();
   sigma_.reserve(kBlock * pairs_);
   std::vector<Index> needed;
   for (Index b = 0; b < std::ssize(columns_); ++b) {
@@ -173,9 +154,7 @@ void MixedRepresentation::start_corrections() {
         x_.push_back(columns_of_c_.data() + kBlock * block_of(panel, k));
         y_.push_back(inverse_block(needed[i], own[k]));
       }
-      double* product = step_.data() + kBlock * static_cast<Index>(i);
-      std::fill_n(product, kBlock, 0.0);
-      kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), product);
+      sum_outers(x_, y_, step_.data() + kBlock * static_cast<Index>(i));
     }
     for (Index a = panel.low; a < panel.high; ++a) {
       const ColumnPanel& other = column_panel(a);
@@ -189,10 +168,9 @@ void MixedRepresentation::start_corrections() {
         y_.push_back(step_.data() + kBlock * static_cast<Index>(i));
       }
       double* sigma = sigma_.data() + kBlock * (panel.sigma + a - panel.low);
-      std::fill_n(sigma, kBlock, 0.0);
-      kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), sigma);
+      sum_outers(x_, y_, sigma);
       for (Index e = 0; e < kBlock; ++e) sigma[e] = -sigma[e];
-      if (with_slopes_) add_slopes(a, b);
+      if (with_slopes) add_slopes(a, b);
     }
   }
   prepared_ = -1;
@@ -211,11 +189,11 @@ void MixedRepresentation::start_corrections() {
 /// sees. Blocks Yᵀ stay in a ring as long as the band looks back at them.
 void MixedRepresentation::prepare_column(Index j) {
   prepared_ = j;
-  const simd::PanelKernels& kernels = simd::panel_kernels();
   const Range own = felt(j);
   double* transposed = transposed_y_.data() + kBlock * most_held_ * (j % ring_);
   for (Index b = own.first; b < own.last; ++b)
-    kernels.transpose(column_panel(b).values + kBlock * j, transposed + kBlock * (b - own.first));
+    simd::panel_kernels().transpose(column_panel(b).values + kBlock * j,
+                                    transposed + kBlock * (b - own.first));
   for (Index a = own.first; a < felt(band_.envelope().last_panel(j)).last; ++a) {
     x_.clear();
     y_.clear();
@@ -224,9 +202,7 @@ void MixedRepresentation::prepare_column(Index j) {
       x_.push_back(transposed + kBlock * (b - own.first));
       y_.push_back(sigma_.data() + kBlock * (panel.sigma + a - panel.low));
     }
-    double* product = product_.data() + kBlock * (a - own.first);
-    std::fill_n(product, kBlock, 0.0);
-    kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), product);
+    sum_outers(x_, y_, product_.data() + kBlock * (a - own.first));
   }
 }
 
@@ -259,8 +235,7 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
       slope_sums_[panels_[static_cast<std::size_t>(nodes[k])].term] -= dot(z, slope, kPanel);
     }
   }
-  with_slopes_ = true;
-  start_corrections();
+  start_corrections(true);
   band_gradient_.resize(2 * short_index_.size() + 1);
   band_.gradient(column, noise_slope, band_gradient_);
   std::fill(out.begin(), out.end(), 0.0);
@@ -281,8 +256,7 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
 }
 
 void MixedRepresentation::inverse_diagonal(std::span<double> out) {
-  with_slopes_ = false;
-  start_corrections();
+  start_corrections(false);
   band_.inverse_diagonal(out);
 }
 

@@ -53,11 +53,10 @@ void MixedRepresentation::split(const Kernel& kernel) {
 
 Cost MixedRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (choose(kernel, points, q_bound)) return {};
-  double entries = 0;
-  for (const ColumnPanel& panel : columns_) entries += 8 * static_cast<double>(panel.last - panel.first);
   const double n = static_cast<double>(points.size());
   const double seconds = 1e-9 * mixed_nanoseconds(points.size(), estimate_width(points, band_.reach()),
-                                                  entries / n, static_cast<double>(envelope_.padded_size()),
+                                                  static_cast<double>(held_doubles()) / n,
+                                                  static_cast<double>(envelope_.padded_size()),
                                                   static_cast<double>(envelope_.bandwidth()));
   return {8 * (doubles() + static_cast<double>(band_.envelope().doubles())), seconds, bandwidth(), 0};
 }
@@ -269,10 +268,9 @@ void MixedRepresentation::lay_out_pairs() {
   Index back = 0;
   for (Index b = 0; b < std::ssize(columns_); ++b) {
     ColumnPanel& panel = column_panel(b);
-    panel.low = felt(panel.first / kPanel).first;
+    panel.low = std::min(felt(panel.first / kPanel).first, gram_envelope_.panel_first()[b] / kPanel);
     panel.high =
         std::max(felt(band.last_panel(panel.settled / kPanel - 1)).last, gram_envelope_.last_panel(b) + 1);
-    panel.low = std::min(panel.low, gram_envelope_.panel_first()[b] / kPanel);
     panel.sigma = pairs_;
     pairs_ += panel.high - panel.low;
     while (column_panel(back).high <= b) ++back;  // the first that b meets
@@ -294,11 +292,14 @@ void MixedRepresentation::lay_out_pairs() {
   envelope_.keep(rows);
 }
 
+Index MixedRepresentation::held_doubles() const {
+  Index doubles = 0;
+  for (const ColumnPanel& panel : columns_) doubles += kPanel * (panel.last - panel.first);
+  return doubles;
+}
+
 double MixedRepresentation::doubles() const {
-  double held = 0;
-  for (const ColumnPanel& panel : columns_) held += 8 * static_cast<double>(panel.last - panel.first);
-  return held +
-         static_cast<double>(gram_envelope_.doubles() + 2 * envelope_.doubles() +
+  return static_cast<double>(held_doubles() + gram_envelope_.doubles() + 2 * envelope_.doubles() +
                              SelectedInverse::mirror_doubles(envelope_)) +
          64 * static_cast<double>(3 * blocks_ + pairs_);
 }
@@ -313,40 +314,48 @@ void MixedRepresentation::fill_stations(const NodePanel& nodes, const LocalPolyn
     std::fill_n(between_.data() + kPanel * s + nodes.count, kPanel - nodes.count, 0.0);
 }
 
-/// Room for V, and C: what every Gaussian is in the polynomials of the chunks that see it.
+void MixedRepresentation::expand(bool slopes, double* rows) {
+  between_.reserve(kPanel * kMostColumns);
+  LocalPolynomials::Stations at;
+  for (std::size_t c = 0; c < nodes_.size(); ++c) {
+    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
+    polynomials_.stations(chunk, points_->time(), points_->size(), at);
+    for (const Index q : nodes_[c].panels) {
+      const NodePanel& nodes = panels_[static_cast<std::size_t>(q)];
+      fill_stations(nodes, chunk, at);
+      const double lengthscale = long_[nodes.term].demand.lengthscale;
+      for (Index s = 0; slopes && s < kPanel * chunk.panels; ++s) {
+        for (Index r = 0; r < nodes.count; ++r) {
+          const double z = (at[static_cast<std::size_t>(s)] - nodes.position[r]) / lengthscale;
+          between_.data()[kPanel * s + r] *= 2 * z * z - 0.5;
+        }
+      }
+      polynomials_.coefficients(chunk, between_.data(), points_->size(), rows);
+      rows += kBlock * chunk.panels;
+    }
+  }
+}
+
+/// Room for V, and C.
 void MixedRepresentation::take_coefficients() {
-  const Index n = points_->size();
-  Index doubles = 0;
-  for (const ColumnPanel& panel : columns_) doubles += kPanel * (panel.last - panel.first);
-  values_.reserve(doubles);
+  values_.reserve(held_doubles());
+  rows_of_c_.reserve(kBlock * blocks_);
+  columns_of_c_.reserve(kBlock * blocks_);
+  expand(false, rows_of_c_.data());
+  for (Index block = 0; block < blocks_; ++block)
+    simd::panel_kernels().transpose(rows_of_c_.data() + kBlock * block,
+                                    columns_of_c_.data() + kBlock * block);
   double* next = values_.data();
   for (ColumnPanel& panel : columns_) {
     panel.values = next - kPanel * panel.first;
     next += kPanel * (panel.last - panel.first);
-    panel.norm = 0;
-  }
-  rows_of_c_.reserve(kBlock * blocks_);
-  columns_of_c_.reserve(kBlock * blocks_);
-  between_.reserve(kPanel * kMostColumns);
-  LocalPolynomials::Stations at;
-  for (std::size_t c = 0, panel = 0; c < nodes_.size(); ++c) {
-    const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
-    polynomials_.stations(chunk, points_->time(), n, at);
-    for (std::size_t k = 0; k < nodes_[c].panels.size(); ++k) {
-      const NodePanel& nodes = panels_[static_cast<std::size_t>(nodes_[c].panels[k])];
-      fill_stations(nodes, chunk, at);
-      const Index block = nodes_[c].block + static_cast<Index>(k) * chunk.panels;
-      polynomials_.coefficients(chunk, between_.data(), n, rows_of_c_.data() + kBlock * block);
-      for (Index a = 0; a < chunk.panels; ++a) {
-        const double* rows = rows_of_c_.data() + kBlock * (block + a);
-        simd::panel_kernels().transpose(rows, columns_of_c_.data() + kBlock * (block + a));
-        double& square = columns_[panel + static_cast<std::size_t>(a)].norm;
-        square = std::transform_reduce(rows, rows + kBlock, rows, square);
-      }
+    double square = 0;
+    for (std::size_t k = 0; k < nodes_of(panel).panels.size(); ++k) {
+      const double* rows = rows_of_c_.data() + kBlock * block_of(panel, k);
+      square = std::transform_reduce(rows, rows + kBlock, rows, square);
     }
-    panel += static_cast<std::size_t>(chunk.panels);
+    panel.norm = std::sqrt(square);
   }
-  for (ColumnPanel& panel : columns_) panel.norm = std::sqrt(panel.norm);
 }
 
 }  // namespace bandgp

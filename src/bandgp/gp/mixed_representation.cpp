@@ -98,6 +98,12 @@ const double* MixedRepresentation::gram_block(Index a, Index b, double* scratch)
   return scratch;
 }
 
+void MixedRepresentation::sum_outers(const std::vector<const double*>& x, const std::vector<const double*>& y,
+                                     double* block) {
+  std::fill_n(block, kBlock, 0.0);
+  simd::panel_kernels().add_outers(x.data(), y.data(), std::ssize(x), block);
+}
+
 /// M = I + CᵀNC, by panels: NC at a panel's columns, for all nodes that its neighbours see, then Cᵀ(NC); and
 /// CᵀVᵀ(L⁻¹b).
 void MixedRepresentation::add_nodes(RightHandSides b) {
@@ -140,8 +146,7 @@ void MixedRepresentation::add_nodes(RightHandSides b) {
                      kBlock * block_of(column_panel(other), static_cast<std::size_t>(at++)));
         y_.push_back(gram_row_[static_cast<std::size_t>(other - first)]);
       }
-      std::fill_n(product, kBlock, 0.0);
-      kernels.add_outers(x_.data(), y_.data(), std::ssize(x_), product);  // (NC)(a, r), row by row
+      sum_outers(x_, y_, product);  // (NC)(a, r), row by row
       const std::vector<Index>& nodes = nodes_of(own).panels;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
         if (nodes[k] >= r)

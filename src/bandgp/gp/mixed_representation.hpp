@@ -98,6 +98,10 @@ class MixedRepresentation final : public Representation, private BandPartner {
   /// Doubles that the layout needs, and whether that many are too many.
   double doubles() const;
   std::optional<Failure> too_large(double doubles) const;
+  Index held_doubles() const;  // of V alone
+  /// C, what every Gaussian is in the polynomials of the chunks that see it, block by block and row by row;
+  /// or C', the same of Ψ = ∂Φ/∂log ℓ = WC' with the nodes held fixed: Ψ_ij = Φ_ij (2(xᵢ − u_j)²/ℓ² − ½).
+  void expand(bool slopes, double* rows);
   void take_coefficients();
   /// Values of eight Gaussians at a chunk's stations, in between_.
   void fill_stations(const NodePanel& nodes, const LocalPolynomials::Chunk& chunk,
@@ -132,6 +136,9 @@ class MixedRepresentation final : public Representation, private BandPartner {
   /// Whether both are held as far as it takes; if not, they are from now on held farther.
   bool held_far_enough();
   void add_nodes(RightHandSides b);
+  /// block ← Σ xyᵀ over pairs of blocks, as add_outers() adds them.
+  static void sum_outers(const std::vector<const double*>& x, const std::vector<const double*>& y,
+                         double* block);
   /// (column panel a's rows, b's columns) of N, a and b in any order: block[8·column + row].
   const double* gram_block(Index a, Index b, double* scratch);
 
@@ -144,7 +151,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   [[nodiscard]] std::optional<Failure> whiten_back();  // V → Y, unless that has been done
   void mirror_inverse();                               // S in full blocks, for products from both sides
   const double* inverse_block(Index q, Index r);
-  void start_corrections();
+  void start_corrections(bool with_slopes);
   void add_slopes(Index a, Index b);
   void take_slopes();
   void prepare_column(Index j);
@@ -200,7 +207,6 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Index prepared_ = -1, ring_ = 1, most_held_ = 1;
   std::vector<const double*> x_, y_, slope_x_, slope_y_, gram_row_;
   AlignedBuffer sigma_, slopes_of_c_, transposed_y_, product_, step_, between_, probe_;
-  bool with_slopes_ = false;
   std::vector<double> slope_sums_;
   std::vector<double> band_gradient_;
   ForwardSquares forward_;
