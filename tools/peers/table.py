@@ -4,8 +4,7 @@
 
 table.py                 prints the table that docs/peers.json gives
 table.py --write         puts it into README.md
-table.py --keep FILE…    first makes docs/peers.json from the peers.json of a run, or of several: what a later one has
-                         measured replaces the same of an earlier one (ratios are to bandgp within a run)
+table.py --keep FILE     first makes docs/peers.json from the peers.json of a run
 """
 
 from __future__ import annotations
@@ -40,14 +39,6 @@ def kept(results: dict) -> dict:
             "versions": dict(sorted(versions.items())), "peers": peers, "results": lines}
 
 
-def together(runs: list[dict]) -> dict:
-    """The first run, with what the later ones have measured of its peers on its series. Its own bandgp stays."""
-    first, *later = runs
-    measured = {(line["peer"], line["series"]): line for run in later for line in run["results"]
-                if "fit_ratio" in line and not line["peer"].startswith("bandgp")}
-    return {**first, "results": [measured.get((line["peer"], line["series"]), line) for line in first["results"]]}
-
-
 def ratio(line: dict) -> str:
     if "fit_ratio" not in line:
         return SIGNS[line["status"]]
@@ -76,11 +67,11 @@ def with_table(text: str, figures: dict) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--keep", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.keep:
-        figures = kept(together([json.loads(file.read_text(encoding="utf-8")) for file in options.keep]))
+        figures = kept(json.loads(options.keep.read_text(encoding="utf-8")))
         KEPT.write_text(json.dumps(figures, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     figures = json.loads(KEPT.read_text(encoding="utf-8"))
     if options.write:

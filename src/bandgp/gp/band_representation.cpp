@@ -241,20 +241,22 @@ void BandRepresentation::contract(PanelRange range) {
   const TileKernels& tiles = tile_kernels();
   const double* x = points_->time();
   const auto& terms = kernel_->terms;
-  alignas(64) double weights[kBlock], corrected[kBlock], own[kBlock];
-  // A block of A⁻¹, corrected where there is something to take off.
-  const auto inverse = [&](Index i, Index j, double* to) -> const double* {
-    const double* block = matrix_.column(i, kPanel * j);
-    if (partner_ == nullptr) return block;
-    std::copy_n(block, kBlock, to);
-    partner_->subtract(i, j, to);
-    return to;
-  };
+  alignas(64) double weights[kBlock];
+  if (partner_ != nullptr) corrected_.reserve(kBlock * (envelope_.window() + 1));
   for (Index j = range.end - 1; j >= range.begin; --j) {
-    const double* diagonal = inverse(j, j, own);
-    for (Index i = j; i <= envelope_.last_panel(j); ++i) {
-      tiles.weights(i == j ? diagonal : inverse(i, j, corrected), alpha_ + kPanel * i, alpha_ + kPanel * j,
-                    kPanel * j, envelope_.row_first() + kPanel * i, i == j, weights);
+    const Index last = envelope_.last_panel(j);
+    if (partner_ != nullptr) {
+      for (Index i = j; i <= last; ++i)
+        std::copy_n(matrix_.column(i, kPanel * j), kBlock, corrected_.data() + kBlock * (i - j));
+      partner_->subtract(j, last, corrected_.data());
+    }
+    // Blocks of A⁻¹.
+    const auto inverse = [&](Index i) -> const double* {
+      return partner_ != nullptr ? corrected_.data() + kBlock * (i - j) : matrix_.column(i, kPanel * j);
+    };
+    for (Index i = j; i <= last; ++i) {
+      tiles.weights(inverse(i), alpha_ + kPanel * i, alpha_ + kPanel * j, kPanel * j,
+                    envelope_.row_first() + kPanel * i, i == j, weights);
       if (tapered()) cut_.taper.apply(x + kPanel * i, x + kPanel * j, kPanel, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
         tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
@@ -263,7 +265,7 @@ void BandRepresentation::contract(PanelRange range) {
     }
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
       const double alpha = alpha_[kPanel * j + r];
-      const double w = diagonal[(kPanel + 1) * r] - alpha * alpha;
+      const double w = inverse(j)[(kPanel + 1) * r] - alpha * alpha;
       trace_ += w;
       sums_[2 * terms.size()] += 0.5 * w * noise_slope_[kPanel * j + r];
     }

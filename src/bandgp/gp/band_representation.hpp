@@ -22,9 +22,9 @@ class BandPartner {
   virtual void after_factor(PanelRange range, RightHandSides b) = 0;
   /// The columns of `range` still hold L; then they hold the inverse.  From the last range to the first.
   virtual void before_inversion(PanelRange range) = 0;
-  /// block[8c + r] −← (YSYᵀ)(8i + r, 8j + c), i ≥ j, once the range of j has been inverted: (j, j) first,
-  /// then other i in the band, then the next smaller j.
-  virtual void subtract(Index i, Index j, double* block) = 0;
+  /// blocks[64(i − j) + 8c + r] −← (YSYᵀ)(8i + r, 8j + c) for panels i from j to `last`, once the range of j
+  /// has been inverted: block columns from the last to the first.
+  virtual void subtract(Index j, Index last, double* blocks) = 0;
 };
 
 class BandRepresentation final : public Representation {
@@ -113,6 +113,7 @@ class BandRepresentation final : public Representation {
   std::span<double> sums_;
   double trace_ = 0;
   BandPartner* partner_ = nullptr;
+  AlignedBuffer corrected_;  // a block column of A⁻¹, where a partner takes something off
   UpperBound rho_ = UpperBound::infinite();
   double reach_ = 0;
   // Prediction: entries of K*f beyond this distance are left out; ε bounds ‖D^{−½}e‖₂ of them.

@@ -108,7 +108,7 @@ void MixedRepresentation::take_slopes() {
   }
 }
 
-/// Σ N_ab ∘ (C'SCᵀ)_ab; y_ holds the blocks of SCᵀ at b's columns for the nodes of a.
+/// Σ N_ab ∘ (C'SCᵀ)_ab; x_ holds the blocks of SCᵀ at b's columns for the nodes of a.
 void MixedRepresentation::add_slopes(Index a, Index b) {
   const Index later = std::max(a, b), earlier = std::min(a, b);
   if (kPanel * earlier < gram_envelope_.panel_first()[later]) return;
@@ -122,7 +122,7 @@ void MixedRepresentation::add_slopes(Index a, Index b) {
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       if (panels_[static_cast<std::size_t>(nodes[k])].term != t) continue;
       slope_x_.push_back(slopes_of_c_.data() + kBlock * block_of(panel, k));
-      slope_y_.push_back(y_[k]);
+      slope_y_.push_back(x_[k]);
     }
     sum_outers(slope_x_, slope_y_, product);
     slope_sums_[t] += dot(gram, product, kBlock);
@@ -164,8 +164,8 @@ void MixedRepresentation::start_corrections(bool with_slopes) {
       std::size_t i = 0;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
         while (needed[i] != nodes[k]) ++i;
-        x_.push_back(columns_of_c_.data() + kBlock * block_of(other, k));
-        y_.push_back(step_.data() + kBlock * static_cast<Index>(i));
+        x_.push_back(step_.data() + kBlock * static_cast<Index>(i));
+        y_.push_back(columns_of_c_.data() + kBlock * block_of(other, k));
       }
       double* sigma = sigma_.data() + kBlock * (panel.sigma + a - panel.low);
       sum_outers(x_, y_, sigma);
@@ -173,7 +173,6 @@ void MixedRepresentation::start_corrections(bool with_slopes) {
       if (with_slopes) add_slopes(a, b);
     }
   }
-  prepared_ = -1;
   ring_ = band_.envelope().window() + 1;
   most_held_ = 1;
   Index widest = 1;
@@ -185,38 +184,31 @@ void MixedRepresentation::start_corrections(bool with_slopes) {
   product_.reserve(kBlock * widest);
 }
 
-/// −YΣ at the points of panel j, as blocks for every panel of columns that a point of the band's column j
-/// sees. Blocks Yᵀ stay in a ring as long as the band looks back at them.
-void MixedRepresentation::prepare_column(Index j) {
-  prepared_ = j;
+/// First −YΣ at the points of panel j, as blocks for every panel of columns that a point of the band's column
+/// j sees; then that times Yᵀ.  Blocks of Yᵀ stay in a ring as long as the band looks back at them.
+void MixedRepresentation::subtract(Index j, Index last, double* blocks) {
+  const simd::PanelKernels& kernels = simd::panel_kernels();
+  const auto transposed = [&](Index i) { return transposed_y_.data() + kBlock * most_held_ * (i % ring_); };
   const Range own = felt(j);
-  double* transposed = transposed_y_.data() + kBlock * most_held_ * (j % ring_);
+  const Index size = kPanel * (own.last - own.first), end = felt(last).last;
+  const double* const here = transposed(j);
   for (Index b = own.first; b < own.last; ++b)
-    simd::panel_kernels().transpose(column_panel(b).values + kBlock * j,
-                                    transposed + kBlock * (b - own.first));
-  for (Index a = own.first; a < felt(band_.envelope().last_panel(j)).last; ++a) {
-    x_.clear();
-    y_.clear();
-    for (Index b = own.first; b < own.last; ++b) {
-      const ColumnPanel& panel = column_panel(b);
-      x_.push_back(transposed + kBlock * (b - own.first));
-      y_.push_back(sigma_.data() + kBlock * (panel.sigma + a - panel.low));
-    }
-    sum_outers(x_, y_, product_.data() + kBlock * (a - own.first));
+    kernels.transpose(column_panel(b).values + kBlock * j, transposed(j) + kBlock * (b - own.first));
+  std::fill_n(product_.data(), kBlock * (end - own.first), 0.0);
+  for (Index a = own.first; a < end; ++a) {
+    const ColumnPanel& panel = column_panel(a);
+    double* const product = product_.data() + kBlock * (a - own.first);
+    kernels.add_outer(&here, 1, sigma_.data() + kBlock * (panel.sigma + own.first - panel.low), 0, size,
+                      &product);
   }
-}
-
-void MixedRepresentation::subtract(Index i, Index j, double* block) {
-  if (j != prepared_) prepare_column(j);
-  const Range rows = felt(i);
-  const double* transposed = transposed_y_.data() + kBlock * most_held_ * (i % ring_);
-  x_.clear();
-  y_.clear();
-  for (Index a = rows.first; a < rows.last; ++a) {
-    x_.push_back(transposed + kBlock * (a - rows.first));
-    y_.push_back(product_.data() + kBlock * (a - felt(j).first));
+  for (Index i = j, count; i <= last; i += count) {
+    const Range rows = felt(i);
+    count = i < last && felt(i + 1).first == rows.first && felt(i + 1).last == rows.last ? 2 : 1;
+    const double* const x[2] = {transposed(i), transposed(i + 1)};
+    double* const to[2] = {blocks + kBlock * (i - j), blocks + kBlock * (i + 1 - j)};
+    kernels.add_outer(x, count, product_.data() + kBlock * (rows.first - own.first), 0,
+                      kPanel * (rows.last - rows.first), to);
   }
-  simd::panel_kernels().add_outers(x_.data(), y_.data(), std::ssize(x_), block);
 }
 
 void MixedRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {

@@ -268,14 +268,14 @@ void MixedRepresentation::lay_out_pairs() {
   Index back = 0;
   for (Index b = 0; b < std::ssize(columns_); ++b) {
     ColumnPanel& panel = column_panel(b);
-    panel.low = std::min(felt(panel.first / kPanel).first, gram_envelope_.panel_first()[b] / kPanel);
-    panel.high =
-        std::max(felt(band.last_panel(panel.settled / kPanel - 1)).last, gram_envelope_.last_panel(b) + 1);
+    const Index earliest = band.panel_first()[panel.first / kPanel] / kPanel;  // points whose entries b is in
+    panel.low = std::min(felt(earliest).first, gram_envelope_.panel_first()[b] / kPanel);
+    panel.high = std::max(felt(panel.settled / kPanel - 1).last, gram_envelope_.last_panel(b) + 1);
     panel.sigma = pairs_;
     pairs_ += panel.high - panel.low;
     while (column_panel(back).high <= b) ++back;  // the first that b meets
     Index lowest = nodes;
-    for (Index a = back; a <= b; a += chunk_of(column_panel(a)).panels)
+    for (Index a = std::min(back, panel.low); a <= b; ++a)
       lowest = std::min(lowest, nodes_of(column_panel(a)).panels.front());
     for (const Index q : nodes_of(panel).panels) {
       Index& least = first[static_cast<std::size_t>(q)];

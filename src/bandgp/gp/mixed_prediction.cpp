@@ -87,7 +87,8 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
     const Index begin = std::max(low, panel.first), end = std::min(high, panel.last);
     if (begin >= end) continue;
     std::fill_n(block, kBlock, 0.0);
-    simd::panel_kernels().add_outer(panel.values, cross.data() - kPanel * low, begin, end, block);
+    double* const to = block;
+    simd::panel_kernels().add_outer(&panel.values, 1, cross.data() - kPanel * low, begin, end, &to);
     for (double& entry : block) entry = -entry;
     for (Index t = 0; t < count; ++t)
       add_coefficients_transposed(panel, block + kPanel * t, forward_.column(t));

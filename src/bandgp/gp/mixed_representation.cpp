@@ -29,10 +29,12 @@ void MixedRepresentation::measure_cut(Index p) {
   PanelBand& l = band_.matrix();
   double row[kPanel] = {};
   alignas(64) double block[kBlock];
+  const double* const rows = l.column(p, 0);
+  double* const to = block;
   auto at = std::ranges::upper_bound(columns_, from, {}, &ColumnPanel::last);
   for (; at != columns_.end() && at->last <= kPanel * p; ++at) {
     std::fill_n(block, kBlock, 0.0);
-    simd::panel_kernels().add_outer(l.column(p, 0), at->values, std::max(from, at->begin), at->last, block);
+    simd::panel_kernels().add_outer(&rows, 1, at->values, std::max(from, at->begin), at->last, &to);
     double squares[kPanel] = {};
     for (Index e = 0; e < kBlock; ++e) squares[e % kPanel] += block[e] * block[e];
     for (Index i = 0; i < kPanel; ++i) row[i] += at->norm * std::sqrt(squares[i]);
@@ -76,19 +78,24 @@ void MixedRepresentation::after_factor(PanelRange range, RightHandSides b) {
     measure_cut(p);
   }
   const Index begin = kPanel * range.begin, end = kPanel * range.end, rows = gram_envelope_.padded_size();
-  for (Index a = held(range.begin).first; a < held(range.end - 1).last; ++a) {
+  for (Index a = held(range.begin).first, count; a < held(range.end - 1).last; a += count) {
+    double* values[2];
+    count = take_two(a, held(range.end - 1).last, values);
     const ColumnPanel& panel = column_panel(a);
     const Index from = std::max(begin, panel.begin), to = std::min(end, panel.last);
     if (from >= to) continue;
-    for (Index other = gram_envelope_.panel_first()[a] / kPanel; other <= a; ++other) {
+    for (Index other = gram_envelope_.panel_first()[a] / kPanel; other < a + count; ++other) {
       const Index until = std::min(to, column_panel(other).last);
+      const Index above = other > a ? 1 : 0;  // of the diagonal: only the second panel has a block there
+      double* const blocks[2] = {gram_.column(a, kPanel * std::min(a, other)),
+                                 gram_.column(a + count - 1, kPanel * other)};
       if (from < until)
-        kernels.add_outer(panel.values, column_panel(other).values, from, until,
-                          gram_.column(a, kPanel * other));
+        kernels.add_outer(values + above, count - above, column_panel(other).values, from, until,
+                          blocks + above);
     }
-    for (Index c = 0; c < b.columns; ++c)
-      kernels.add_times(panel.values, from, to, b.data + c * b.stride,
-                        projected_.data() + c * rows + kPanel * a);
+    for (Index e = 0; e < count * b.columns; ++e)
+      kernels.add_times(values[e % count], from, to, b.data + e / count * b.stride,
+                        projected_.data() + e / count * rows + kPanel * (a + e % count));
   }
 }
 
@@ -149,9 +156,10 @@ void MixedRepresentation::add_nodes(RightHandSides b) {
       sum_outers(x_, y_, product);  // (NC)(a, r), row by row
       const std::vector<Index>& nodes = nodes_of(own).panels;
       for (std::size_t k = 0; k < nodes.size(); ++k) {
-        if (nodes[k] >= r)
-          kernels.add_outer(rows_of_c_.data() + kBlock * block_of(own, k), product, 0, kPanel,
-                            matrix_.column(nodes[k], kPanel * r));
+        if (nodes[k] < r) continue;
+        const double* const x = rows_of_c_.data() + kBlock * block_of(own, k);
+        double* const to = matrix_.column(nodes[k], kPanel * r);
+        kernels.add_outer(&x, 1, product, 0, kPanel, &to);
       }
     }
   }
@@ -185,7 +193,7 @@ double MixedRepresentation::measure_decay() {
     if (panel.first == 0) continue;
     const Index end = std::min(behind(), kPanel * (band.last_panel(panel.begin / kPanel) + 1));
     std::fill(t + std::max<Index>(0, panel.first - 2 * kPanel), t + panel.begin, 0.0);
-    for (Index i = panel.begin; i < end; ++i) t[i] = normal_at(1, i) < 0 ? -1.0 : 1.0;
+    for (Index i = panel.begin; i < end; ++i) t[i] = sign_at(1, i);
     const Index lowest = std::max<Index>(0, panel.first / kPanel - 2);
     for (Index p = panel.begin / kPanel - 1; p >= lowest; --p)
       simd::panel_kernels().solve_upper(l.panels(), p, band.last_panel(p), l.inverse_diagonal(), t, 1, 0);
@@ -230,32 +238,33 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   if (const auto bad = factorize(matrix_, matrix_.all()))
     return Failure{Failure::Kind::not_positive_definite, bad->row};
   const Index rows = envelope_.padded_size();
-  for (Index c = 0; c < b.columns; ++c) {
-    double *column = b.data + c * b.stride, *w = column + behind();
-    solve(matrix_, {w, 1, 0});
-    subtract_basis(w, column);
-  }
+  const RightHandSides w{b.data + behind(), b.columns, b.stride};
+  solve(matrix_, w);
+  subtract_basis(w, b);
   step_.reserve(rows);
   for (Index c = 0; c < b.columns && largest_ > kRefineFrom; ++c) {
     // w ← w + M⁻¹(CᵀVᵀr' − w): w = CᵀVᵀr' at the solution.
-    double *column = b.data + c * b.stride, *w = column + behind(), *step = step_.data();
-    for (Index j = 0; j < rows; ++j) step[j] = -w[j];
+    double *column = b.data + c * b.stride, *step = step_.data();
+    for (Index j = 0; j < rows; ++j) step[j] = -column[behind() + j];
     add_transposed(column, step);
     solve(matrix_, {step, 1, 0});
-    for (Index j = 0; j < rows; ++j) w[j] += step[j];
-    subtract_basis(step, column);
+    for (Index j = 0; j < rows; ++j) column[behind() + j] += step[j];
+    subtract_basis({step, 1, 0}, {column, 1, 0});
   }
   return std::nullopt;
 }
 
-void MixedRepresentation::subtract_basis(const double* w, double* column) {
+void MixedRepresentation::subtract_basis(RightHandSides w, RightHandSides columns) {
   for (const ColumnPanel& panel : columns_) {
-    alignas(64) double z[kPanel] = {};
     const std::vector<Index>& nodes = nodes_of(panel).panels;
-    for (std::size_t k = 0; k < nodes.size(); ++k)
-      simd::panel_kernels().add_times(columns_of_c_.data() + kBlock * block_of(panel, k), 0, kPanel,
-                                      w + kPanel * nodes[k], z);
-    simd::panel_kernels().subtract_transposed(panel.values, panel.begin, panel.last, z, column);
+    for (Index c = 0; c < columns.columns; ++c) {
+      alignas(64) double z[kPanel] = {};
+      for (std::size_t k = 0; k < nodes.size(); ++k)
+        simd::panel_kernels().add_times(columns_of_c_.data() + kBlock * block_of(panel, k), 0, kPanel,
+                                        w.data + c * w.stride + kPanel * nodes[k], z);
+      simd::panel_kernels().subtract_transposed(panel.values, panel.begin, panel.last, z,
+                                                columns.data + c * columns.stride);
+    }
   }
 }
 
@@ -282,7 +291,7 @@ void MixedRepresentation::whiten(double* column, std::uint64_t seed) {
   spread.reserve(envelope_.padded_size());
   for (Index j = 0; j < envelope_.padded_size(); ++j) spread.data()[j] = normal_at(seed, j);
   solve_upper(matrix_, matrix_.all(), {spread.data(), 1, 0});
-  subtract_basis(spread.data(), column);
+  subtract_basis({spread.data(), 1, 0}, {column, 1, 0});
 }
 
 /// As in the dual, with VC for D^{−½}Φ; and what solves with B lose.
@@ -300,10 +309,10 @@ double MixedRepresentation::rounding(double* column, const double* b) {
   const double from_determinant =
       log_determinant_residual(matrix_, rows, [&](RightHandSides x, RightHandSides out) {
         for (Index c = 0; c < x.columns; ++c) {
-          const double* in = x.data + c * x.stride;
+          double* in = x.data + c * x.stride;
           double* to = out.data + c * out.stride;
           std::fill_n(solved.data(), n, 0.0);
-          subtract_basis(in, solved.data());
+          subtract_basis({in, 1, 0}, {solved.data(), 1, 0});
           for (Index i = 0; i < n; ++i) solved.data()[i] = -solved.data()[i];
           std::copy_n(in, rows, to);
           add_transposed(solved.data(), to);

@@ -73,7 +73,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
     Index settled = 0;         // behind it V is no more than what cutting B left: the gradient does without
     double* values = nullptr;  // column c of the panel lies at values + 8c: Wᵀ, then Vᵀ, then Yᵀ
     double norm = 0;           // of its rows of C
-    Index low = 0, high = 0, sigma = 0;  // blocks of Σ from panels low … high−1 to it, from number `sigma` on
+    Index low = 0, high = 0, sigma = 0;  // blocks of −Σ with panels low … high−1, from number `sigma` on
   };
   /// The nodes within a window of some point of a chunk, and where its blocks of C begin: part a of the k-th
   /// panel of nodes is block number `block + k·parts + a`.
@@ -115,7 +115,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Index block_of(const ColumnPanel& panel, std::size_t k) const {
     return nodes_of(panel).block + static_cast<Index>(k) * chunk_of(panel).panels + panel.part;
   }
-  /// Panels a and a + 1 where both are of one chunk, else a alone: how many.
+  /// Panels a and a + 1 where both are of one chunk and before `end`, else a alone: how many.
   Index take_two(Index a, Index end, double** rows);
   ColumnPanel& column_panel(Index a) { return columns_[static_cast<std::size_t>(a)]; }
   /// Panels of columns that are held at panel p of points, and those that the gradient takes into account
@@ -124,8 +124,8 @@ class MixedRepresentation final : public Representation, private BandPartner {
   Range felt(Index p) const { return felt_[static_cast<std::size_t>(p)]; }
 
   // Factoring.
-  void subtract_basis(const double* w, double* column);  // column −← VCw
-  void add_transposed(const double* column, double* w);  // w +← CᵀVᵀcolumn
+  void subtract_basis(RightHandSides w, RightHandSides columns);  // columns −← VCw
+  void add_transposed(const double* column, double* w);           // w +← CᵀVᵀcolumn
   void add_coefficients_transposed(const ColumnPanel& panel, const double* z, double* w) const;
   std::optional<Failure> factor_parts(RightHandSides b);
   void after_factor(PanelRange range, RightHandSides b) override;
@@ -154,8 +154,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void start_corrections(bool with_slopes);
   void add_slopes(Index a, Index b);
   void take_slopes();
-  void prepare_column(Index j);
-  void subtract(Index i, Index j, double* block) override;
+  void subtract(Index j, Index last, double* blocks) override;
 
   /// p = φ* − CᵀYᵀκ of up to eight test points, in the columns of forward_; the panels of M that it touches.
   struct Stretch {
@@ -204,7 +203,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   AlignedBuffer mirror_;
 
   // The gradient under way.
-  Index prepared_ = -1, ring_ = 1, most_held_ = 1;
+  Index ring_ = 1, most_held_ = 1;
   std::vector<const double*> x_, y_, slope_x_, slope_y_, gram_row_;
   AlignedBuffer sigma_, slopes_of_c_, transposed_y_, product_, step_, between_, probe_;
   std::vector<double> slope_sums_;

@@ -365,18 +365,20 @@ BANDGP_INLINE void solve_upper_step(const Panels& l, double* const* rows, Index 
                                     const double* inv_diag) {
   Tile<tall> t = load_tile<tall>(rows, c0);
   // Rows of L below these columns: first the rest of their own panel, then the panels that reach them.
-  const Index own = kPanel * (c0 / kPanel + 1);
-  for (Index m = c0 + kStep; m < end; ++m) {
-    const Index p = m / kPanel;
-    if (m >= own && l.first[p] > c0) break;  // first columns do not decrease
-    Column xm[unsigned{tall}];
-    BANDGP_UNROLL for (int q = 0; q < tall; ++q) xm[q] = Column::load(rows[q] + kPanel * m);
-    const double* row = l.data + l.start[p] + kPanel * c0 + m % kPanel;
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-      const Column entry = Column::all(row[kPanel * c]);
-      BANDGP_UNROLL for (int q = 0; q < tall; ++q) t.at[q][c] = neg_mul_add(xm[q], entry, t.at[q][c]);
+  const auto subtract = [&](Index p, Index from, Index to) {
+    const double* row = l.column(p, c0);
+    _Pragma("GCC unroll 8") for (Index r = from; r < to; ++r) {
+      Column xm[unsigned{tall}];
+      BANDGP_UNROLL for (int q = 0; q < tall; ++q) xm[q] = Column::load(rows[q] + kPanel * (kPanel * p + r));
+      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+        const Column entry = Column::all(row[kPanel * c + r]);
+        BANDGP_UNROLL for (int q = 0; q < tall; ++q) t.at[q][c] = neg_mul_add(xm[q], entry, t.at[q][c]);
+      }
     }
-  }
+  };
+  Index p = c0 / kPanel;
+  subtract(p, c0 % kPanel + kStep, kPanel);
+  for (++p; kPanel * p < end && l.first[p] <= c0; ++p) subtract(p, 0, kPanel);  // first does not decrease
   const double* triangle = l.data + l.start[c0 / kPanel] + kPanel * c0 + c0 % kPanel;
   BANDGP_UNROLL for (int r = kStep - 1; r >= 0; --r) {
     const Column inverse = Column::all(inv_diag[c0 + r]);
@@ -400,18 +402,48 @@ void solve_rows_upper(const Panels& l, double* const* x, Index count, Index from
   }
 }
 
-void add_outer(const double* x, const double* y, Index from, Index to, double* block) {
+/// Eight accumulators alone would wait for each other: one panel has two sets of them, for even and odd l.
+template <int tall>
+BANDGP_INLINE void add_outer_step(const double* const* x, const double* y, Index from, Index to,
+                                  double* const* block) {
   for (Index half = 0; half < kPanel; half += kStep) {
-    Column t[unsigned{kStep}];
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c] = Column::load(block + kPanel * (half + c));
-    for (Index l = from; l < to; ++l) {
-      const Column xl = Column::load(x + kPanel * l);
-      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-        t[c] = mul_add(xl, Column::all(y[kPanel * l + half + c]), t[c]);
+    Tile<2> t;
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+      t.at[0][c] = Column::load(block[0] + kPanel * (half + c));
+      t.at[1][c] = tall == 2 ? Column::load(block[1] + kPanel * (half + c)) : Column::zero();
+    }
+    for (Index l = from; l < to; l += 2) {
+      BANDGP_UNROLL for (int odd = 0; odd < 2; ++odd) {
+        const double* yl = y + kPanel * (l + odd) + half;
+        Column xl[unsigned{tall}];
+        BANDGP_UNROLL for (int q = 0; q < tall; ++q) xl[q] = Column::load(x[q] + kPanel * (l + odd));
+        BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+          const Column s = Column::all(yl[c]);
+          BANDGP_UNROLL for (int q = 0; q < tall; ++q) {
+            Column& sum = t.at[tall == 2 ? q : odd][c];
+            sum = mul_add(xl[q], s, sum);
+          }
+        }
       }
     }
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) t[c].store(block + kPanel * (half + c));
+    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+      if constexpr (tall == 2) {
+        t.at[0][c].store(block[0] + kPanel * (half + c));
+        t.at[1][c].store(block[1] + kPanel * (half + c));
+      } else {
+        (t.at[0][c] + t.at[1][c]).store(block[0] + kPanel * (half + c));
+      }
+    }
   }
+}
+
+void add_outer(const double* const* x, Index count, const double* y, Index from, Index to,
+               double* const* block) {
+  if (kTall == 2 && count == 2) {
+    add_outer_step<kTall>(x, y, from, to, block);
+    return;
+  }
+  for (Index q = 0; q < count; ++q) add_outer_step<1>(x + q, y, from, to, block + q);
 }
 
 void add_outers(const double* const* x, const double* const* y, Index pairs, double* block) {
