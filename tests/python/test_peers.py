@@ -193,12 +193,6 @@ def test_readme_has_the_table_of_the_kept_figures():
     assert sum(line.startswith("|") for line in table.table(figures).splitlines()) == 2 + len(figures["peers"])
 
 
-def test_runs_are_kept_together():
-    line = lambda peer, ratio: {"peer": peer, "series": "s", **({} if ratio is None else {"fit_ratio": ratio})}  # noqa: E731
-    runs = [{"created": day, "results": [line("bandgp", 1), line("a", a), line("b", b)]} for day, a, b in ((1, 5, None), (2, None, 7), (3, 6, None))]
-    assert table.together(runs) == {"created": 1, "results": [line("bandgp", 1), line("a", 6), line("b", 7)]}
-
-
 def test_help_needs_no_build():
     shown = subprocess.run([str(ROOT / "dev"), "peers", "--help"], capture_output=True, text=True)
     assert shown.returncode == 0 and "--without" in shown.stdout

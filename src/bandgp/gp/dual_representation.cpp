@@ -14,7 +14,6 @@
 
 namespace bandgp {
 
-using simd::kBlock;
 using simd::kPanel;
 
 namespace {

@@ -3,6 +3,7 @@
 //   M = I + ΦᵀD⁻¹Φ (m × m, b off-diagonals, both independent of ℓ/δ),   w = M⁻¹ΦᵀD⁻¹y,   r = y − Φw,
 //   A⁻¹y = D⁻¹r,   log|A| = log|D| + log|M|,   yᵀA⁻¹y = rᵀD⁻¹r + wᵀw.
 // A reduced column is (D^{−½}r, w): its square is the quadratic form, and nothing cancels.
+// dual_representation.cpp factors and differentiates, dual_prediction.cpp predicts and keeps.
 #pragma once
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/forward_squares.hpp"

@@ -265,18 +265,16 @@ void MixedRepresentation::lay_out_pairs() {
   std::vector<Index> first(static_cast<std::size_t>(nodes));
   std::iota(first.begin(), first.end(), Index{0});
   pairs_ = 0;
-  Index back = 0;
   for (Index b = 0; b < std::ssize(columns_); ++b) {
     ColumnPanel& panel = column_panel(b);
-    const Index earliest = band.panel_first()[panel.first / kPanel] / kPanel;  // points whose entries b is in
+    // The first block column of the band with a row at which b is held.
+    const Index earliest = band.panel_first()[panel.first / kPanel] / kPanel;
     panel.low = std::min(felt(earliest).first, gram_envelope_.panel_first()[b] / kPanel);
     panel.high = std::max(felt(panel.settled / kPanel - 1).last, gram_envelope_.last_panel(b) + 1);
     panel.sigma = pairs_;
     pairs_ += panel.high - panel.low;
-    while (column_panel(back).high <= b) ++back;  // the first that b meets
-    Index lowest = nodes;
-    for (Index a = std::min(back, panel.low); a <= b; ++a)
-      lowest = std::min(lowest, nodes_of(column_panel(a)).panels.front());
+    // Panels and their nodes come in order: the lowest that b meets sees the lowest.
+    const Index lowest = nodes_of(column_panel(panel.low)).panels.front();
     for (const Index q : nodes_of(panel).panels) {
       Index& least = first[static_cast<std::size_t>(q)];
       least = std::min(least, lowest);

@@ -402,38 +402,52 @@ void solve_rows_upper(const Panels& l, double* const* x, Index count, Index from
   }
 }
 
-/// Eight accumulators alone would wait for each other: one panel has two sets of them, for even and odd l.
+/// kStep columns of the blocks of `tall` panels, to which outer products are added.  Eight vectors alone
+/// would wait for each other: where they are all that a panel has, there are two sets, for even and odd l.
 template <int tall>
-BANDGP_INLINE void add_outer_step(const double* const* x, const double* y, Index from, Index to,
-                                  double* const* block) {
-  for (Index half = 0; half < kPanel; half += kStep) {
-    Tile<2> t;
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-      t.at[0][c] = Column::load(block[0] + kPanel * (half + c));
-      t.at[1][c] = tall == 2 ? Column::load(block[1] + kPanel * (half + c)) : Column::zero();
+struct Outers {
+  static constexpr int kSets = kLanes == 8 && tall == 1 ? 2 : 1;
+  Tile<tall * kSets> sum;
+
+  BANDGP_INLINE void load(double* const* block, Index half) {
+    BANDGP_UNROLL for (int q = 0; q < tall * kSets; ++q) {
+      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+        sum.at[q][c] = q < tall ? Column::load(block[q] + kPanel * (half + c)) : Column::zero();
+      }
     }
-    for (Index l = from; l < to; l += 2) {
-      BANDGP_UNROLL for (int odd = 0; odd < 2; ++odd) {
-        const double* yl = y + kPanel * (l + odd) + half;
+  }
+  BANDGP_INLINE void add(const double* const* x, const double* y, Index from, Index to) {
+    for (Index l = from; l < to; l += kSets) {
+      BANDGP_UNROLL for (int set = 0; set < kSets; ++set) {
         Column xl[unsigned{tall}];
-        BANDGP_UNROLL for (int q = 0; q < tall; ++q) xl[q] = Column::load(x[q] + kPanel * (l + odd));
+        BANDGP_UNROLL for (int q = 0; q < tall; ++q) xl[q] = Column::load(x[q] + kPanel * (l + set));
         BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-          const Column s = Column::all(yl[c]);
+          const Column yl = Column::all(y[kPanel * (l + set) + c]);
           BANDGP_UNROLL for (int q = 0; q < tall; ++q) {
-            Column& sum = t.at[tall == 2 ? q : odd][c];
-            sum = mul_add(xl[q], s, sum);
+            sum.at[q + set][c] = mul_add(xl[q], yl, sum.at[q + set][c]);
           }
         }
       }
     }
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-      if constexpr (tall == 2) {
-        t.at[0][c].store(block[0] + kPanel * (half + c));
-        t.at[1][c].store(block[1] + kPanel * (half + c));
-      } else {
-        (t.at[0][c] + t.at[1][c]).store(block[0] + kPanel * (half + c));
+  }
+  BANDGP_INLINE void store(double* const* block, Index half) const {
+    BANDGP_UNROLL for (int q = 0; q < tall; ++q) {
+      BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
+        const Column total = kSets == 2 ? sum.at[q][c] + sum.at[kSets - 1][c] : sum.at[q][c];
+        total.store(block[q] + kPanel * (half + c));
       }
     }
+  }
+};
+
+template <int tall>
+BANDGP_INLINE void add_outer_step(const double* const* x, const double* y, Index from, Index to,
+                                  double* const* block) {
+  for (Index half = 0; half < kPanel; half += kStep) {
+    Outers<tall> outers;
+    outers.load(block, half);
+    outers.add(x, y + half, from, to);
+    outers.store(block, half);
   }
 }
 
@@ -448,23 +462,10 @@ void add_outer(const double* const* x, Index count, const double* y, Index from,
 
 void add_outers(const double* const* x, const double* const* y, Index pairs, double* block) {
   for (Index half = 0; half < kPanel; half += kStep) {
-    // Two sets of accumulators, for even and odd l: eight alone would wait for each other.
-    Column t[unsigned{kStep}], s[unsigned{kStep}];
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-      t[c] = Column::load(block + kPanel * (half + c));
-      s[c] = Column::zero();
-    }
-    for (Index pair = 0; pair < pairs; ++pair) {
-      const double *xp = x[pair], *yp = y[pair] + half;
-      for (Index l = 0; l < kPanel; l += 2) {
-        const Column even = Column::load(xp + kPanel * l), odd = Column::load(xp + kPanel * (l + 1));
-        BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
-          t[c] = mul_add(even, Column::all(yp[kPanel * l + c]), t[c]);
-          s[c] = mul_add(odd, Column::all(yp[kPanel * (l + 1) + c]), s[c]);
-        }
-      }
-    }
-    BANDGP_UNROLL for (int c = 0; c < kStep; ++c)(t[c] + s[c]).store(block + kPanel * (half + c));
+    Outers<1> outers;
+    outers.load(&block, half);
+    for (Index pair = 0; pair < pairs; ++pair) outers.add(x + pair, y[pair] + half, 0, kPanel);
+    outers.store(&block, half);
   }
 }
 
