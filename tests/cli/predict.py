@@ -122,7 +122,9 @@ def test_a_sample_is_one_curve_however_it_is_cut_into_pieces(f):
 
 
 def test_samples_scatter_as_the_deviations_say(f):
-    for flags in ((), ("--kernel", "0.8*matern32(lengthscale=3)")):
+    # Methods with a model of their own draw from that one, not from the exact GP.
+    for flags in ((), ("--kernel", "0.8*matern32(lengthscale=3)"), ("--method", "exact"), ("--method", "fitc", "--inducing", 6),
+                  ("--method", "vfe", "--inducing", 6), ("--method", "taper", "--taper-range", 6), ("--method", "vecchia", "--neighbours", 2)):
         fitted(f, *flags)
         _, rows = table(f.run("predict", "m.json", "--grid", "5,65,10", "--samples", 4000, "--seed", 1).stdout)
         for row in rows:
@@ -137,6 +139,8 @@ def test_samples_of_other_kernels_have_a_limit_that_is_told(f):
     fitted(f, "--kernel", "matern32")
     f.run("predict", "m.json", "--grid", "0,59,0.5", "--samples", 2)
     f.refused("predict", "m.json", "--grid", "0,59,0.01", "--samples", 2, says=["--samples", "5901 rows", "2000"])
+    fitted(f, "--method", "taper")
+    f.refused("predict", "m.json", "--grid", "0,59,0.01", "--samples", 2, says=["--samples of the method taper", "2000"])
 
 
 def test_a_million_rows_pass_through_little_memory(f):

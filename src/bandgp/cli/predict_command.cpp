@@ -34,24 +34,24 @@ constexpr double kFar = 3;
 using Columns = std::vector<std::vector<double>>;
 constexpr std::size_t kAlways = 4;  // time, mean, std_latent, std_observed
 
-bool all_se(const Kernel& kernel) { return std::ranges::all_of(kernel.terms, is_se); }
-
 /// Draws of the curve, the same from one piece of the rows to the next.
 class Samples {
  public:
   Samples(Posterior& posterior, const Times& times, Index count, std::uint64_t seed) : count_(count) {
     if (count == 0) return;
     require_memory(count, times.size(), posterior);
-    if (all_se(posterior.model().kernel)) {
+    if (posterior.has_functions()) {
       functions_ = posterior.functions(count, seed);
       return;
     }
     if (times.size() > kMostDenseRows) {
-      throw std::invalid_argument(
-          fmt::format("--samples with the kernel {} needs the covariance of all rows at once: {} rows are "
-                      "too many, up to {} "
-                      "fit; kernels of se terms have no such limit",
-                      to_text(posterior.model().kernel), times.size(), kMostDenseRows));
+      const bool se = std::ranges::all_of(posterior.model().kernel.terms, is_se);
+      throw std::invalid_argument(fmt::format(
+          "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
+          "fit; {} no such limit",
+          se ? fmt::format("of the method {}", posterior.likelihood().method)
+             : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
+          times.size(), kMostDenseRows, se ? "fits by --method auto have" : "kernels of se terms have"));
     }
     rows_ = times.size();
     drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
@@ -71,9 +71,10 @@ class Samples {
   static void require_memory(Index count, Index rows, const Posterior& posterior) {
     const SeriesReport& report = posterior.series().report;
     const Kernel& kernel = posterior.model().kernel;
-    double held = all_se(kernel) ? 0.0 : static_cast<double>(rows);
+    const bool curves = posterior.has_functions();
+    double held = curves ? 0.0 : static_cast<double>(rows);
     for (const Term& term : kernel.terms) {
-      if (all_se(kernel)) held += 64 + 2.5 * report.span / term.lengthscale;
+      if (curves) held += 64 + 2.5 * report.span / term.lengthscale;
     }
     const double bytes = 8 * static_cast<double>(count) * (held + 4096);
     if (bytes > default_max_bytes())

@@ -16,6 +16,9 @@
 namespace bandgp {
 namespace {
 
+/// Nats within which the dual's draws pass for those of the representation in use.
+constexpr double kSamePosterior = 0.1;
+
 void require_success(const std::optional<Failure>& failure) {
   if (!failure) return;
   if (failure->kind == Failure::Kind::not_positive_definite) {
@@ -172,14 +175,22 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
   return components;
 }
 
+bool Posterior::has_functions() const {
+  if (!std::ranges::all_of(model_.kernel.terms, is_se)) return false;
+  if (!evaluator_ || likelihood_.method == "dual") return true;  // draws its own weights
+  return likelihood_.certificate.nll_error.value() <= kSamePosterior;
+}
+
 std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed) {
+  if (!has_functions())
+    throw std::invalid_argument(
+        "whole curves can be drawn where all terms are se and the fit is certified as the exact GP's; "
+        "sample() "
+        "draws at given times");
   factor();
   const std::optional<Weights> weights = representation().weights();
   if (!weights) {
-    if (!std::ranges::all_of(model_.kernel.terms, is_se))
-      throw std::invalid_argument(
-          "whole curves can be drawn where all terms are se; sample() draws at given times");
-    // A band is in use: the dual is the same posterior to the tolerance.
+    // A band or the dense matrix is in use: the dual is the same posterior to the tolerance.
     const Cut cut{.method = Method::dual, .tolerance = 1e-6};
     return Posterior(series_, model_, std::make_unique<AutoRepresentation>(cut, 0)).functions(count, seed);
   }
@@ -235,6 +246,11 @@ void Posterior::draw(const Weights& weights, std::uint64_t seed, PosteriorFuncti
 }
 
 std::vector<double> Posterior::covariance(std::span<const double> times) {
+  const double bytes = 16.0 * static_cast<double>(times.size()) * static_cast<double>(times.size());
+  if (bytes > default_max_bytes())
+    throw std::invalid_argument(
+        fmt::format("the covariance of {} times would take {:.0f} GB of memory: ask for fewer", times.size(),
+                    bytes / 1e9));
   const SortedTimes tests(times, series_->units);
   factor();
   const std::size_t m = tests.x.size();
@@ -263,6 +279,14 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
 }
 
 std::vector<double> Posterior::sample(std::span<const double> times, Index count, std::uint64_t seed) {
+  if (has_functions()) {
+    std::vector<double> draws;
+    for (const PosteriorFunction& f : functions(count, seed)) {
+      const std::vector<double> drawn = f(times);
+      draws.insert(draws.end(), drawn.begin(), drawn.end());
+    }
+    return draws;
+  }
   // A smooth curve's covariance is singular to rounding: P Σ Pᵀ = L D Lᵀ with pivoting finds its numerical
   // rank, and pivots below rounding (of either sign) draw nothing.  No jitter.
   const std::vector<double> covariance = this->covariance(times);

@@ -41,12 +41,16 @@ class Posterior {
   Prediction predict(std::span<const double> times, bool with_variance = true);
   /// Every term of the kernel by itself; their means add up to the curve less the mean function.
   std::vector<Component> components(std::span<const double> times);
-  /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.  All
-  /// terms must be SE.
+  /// Whether whole curves can be drawn: all terms are SE, and this is the exact GP's posterior to within a
+  /// certificate, which methods with a model of their own and bands that are too narrow are not.
+  bool has_functions() const;
+  /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.
   std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed);
-  /// Latent covariance, row-major; memory is times² doubles.
+  /// Latent covariance, row-major; memory is times² doubles, and too much of it throws
+  /// std::invalid_argument.
   std::vector<double> covariance(std::span<const double> times);
-  /// `count` draws of the latent curve, one row each; the same seed gives the same draws.
+  /// `count` draws of the latent curve, one row each; the same seed gives the same draws.  Those of
+  /// functions() where there are such, else from the covariance of all times.
   std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed);
   LeaveOneOut leave_one_out();
   /// A number for every distinct time: independent standard normal ones if the model holds, whatever the
