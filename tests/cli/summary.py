@@ -158,7 +158,7 @@ def test_colour_is_for_terminals_that_want_it(f):
     code, shown = f.terminal("fit", "data.csv")
     require(code == 0 and "\033[1mRead" in shown and "\033[32mconverged\033[0m" in shown, shown)
     _, shown = f.terminal("fit", "data.csv", environment={"NO_COLOR": "1"})
-    require("\033[32m" not in shown and "points, NLL" in shown and "converged" in shown, shown)
+    require("\033[32m" not in shown and "\r\033[K" in shown and "converged" in shown, shown)
     _, shown = f.terminal("fit", "data.csv", environment={"TERM": "dumb"})
     require("\033" not in shown and "converged" in shown, shown)
     gaussian(f, "noise.csv", 300)
@@ -169,11 +169,20 @@ def test_progress_shows_what_is_going_on(f):
     f.run("simulate", "--n", 300000, "--gap", 1, "--variance", 1, "--lengthscale", 10, "--noise", 0.1, "-o", "s.csv")
     code, shown = f.terminal("fit", "s.csv")
     require(code == 0 and "converged" in shown, shown)
-    lines = [plain(line) for line in shown.split("\r") if "points, NLL" in line]
+    lines = [plain(line) for line in shown.split("\r") if plain(line).startswith("NLL ")]
     require(len(lines) > 10 and max(map(len, lines)) <= 79, lines)
-    require(any("variance" in line and "lengthscale" in line and "noise" in line for line in lines), lines)
-    require(shown.rindex("points, NLL") < shown.index("Read"), "progress ends before the result")
-    require("points, NLL" not in f.terminal("fit", "s.csv", "--quiet")[1], "quiet")
+    on_all = re.compile(r"NLL \S+, (~\d+ (s|min|h)|<1 s) left, k \d+, var \S+, len \S+, noise \S+")
+    require(any(on_all.match(line) for line in lines), lines)
+    require(not re.search(r"\d (µs|ms) left", shown), "false precision")
+    require(shown.rindex("\033[KNLL ") < shown.index("Read"), "progress ends before the result")
+    require("\033[KNLL " not in f.terminal("fit", "s.csv", "--quiet")[1], "quiet")
+
+
+def test_progress_names_what_is_trained(f):
+    _, shown = f.terminal("fit", SUNSPOTS, "--kernel", "se + se")
+    lines = [plain(line) for line in shown.split("\r") if "NLL " in line and "noise" in line and "Read" not in line]
+    require(re.search(r"var(iance)? \S+, len(gthscale)? \S+, noise ", lines[0]), lines[0])  # one term comes first
+    require(any("var_2 " in line for line in shown.split("\r")), lines[-1])
 
 
 def interrupted(f, times):
@@ -181,7 +190,7 @@ def interrupted(f, times):
     sent = []
 
     def press(child, shown):
-        if len(sent) < times and "points, NLL" in shown and (not sent or "stopping after this evaluation" in shown):
+        if len(sent) < times and "\033[KNLL " in shown and (not sent or "stopping after this evaluation" in shown):
             child.send_signal(signal.SIGINT)
             sent.append(1)
     return f.terminal("fit", "s.csv", "--kernel", "matern12 + matern32 + matern12", "-o", "m.json", while_running=press)

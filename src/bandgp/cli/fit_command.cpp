@@ -90,7 +90,7 @@ int fit_series(const FitFlags& flags) {
 
   FitResult result;
   {
-    Progress progress(flags.common.quiet, input.series->size(), parameter_names(options.kernel));
+    Progress progress(flags.common.quiet, input.series->size(), options);
     options.progress = [&](const TraceEntry& entry) { progress.show(entry); };
     options.accept_cost = [&](const CostEstimate& cost) {
       announce(cost, progress, flags.common.quiet);

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <string_view>
 
-#include "bandgp/cli/output.hpp"
 #include "bandgp/cli/style.hpp"
 
 namespace bandgp::cli {
@@ -21,41 +20,28 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // or a signal handler must not touch it
 
-/// Writes over the line that is there.
-void show_line(std::string line) {
+/// Characters that a line may have: it must not wrap.
+std::size_t line_width() {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  line.resize(std::min<std::size_t>(line.size(), known ? size.ws_col - 1U : 79));  // it must not wrap
+  return known ? size.ws_col - 1U : 79;
+}
+
+/// Writes over the line that is there.
+void show_line(std::string line) {
+  line.resize(std::min(line.size(), line_width()));
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
 }
 
 }  // namespace
 
-Progress::Progress(bool quiet, Index n, std::vector<std::string> names)
-    : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), n_(n), names_(std::move(names)) {}
-
-/// About three a parameter: of 24 simulated fits 17 took between 0.7 and 1.4 times as many, the longest five
-/// times.
-int Progress::expected() const { return 3 * static_cast<int>(names_.size()); }
-
-std::string Progress::time_left(const TraceEntry& entry) {
-  if (entry.n < n_) return "";
-  if (++on_all_ == 1) since_ = entry.seconds;
-  if (on_all_ < 2 || on_all_ >= expected()) return "";  // past that nothing is promised any more
-  const double each = (entry.seconds - since_) / (on_all_ - 1);
-  return fmt::format(", about {} left", seconds_text(each * (expected() - on_all_)));
-}
+Progress::Progress(bool quiet, Index n, const FitOptions& options)
+    : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), forecast_(n, options) {}
 
 void Progress::show(const TraceEntry& entry) {
   if (!on_terminal_) return;
-  const std::string left = time_left(entry);
-  std::string line = fmt::format("{} points, NLL {:.7g}", entry.n, entry.nll);
-  for (std::size_t i = 0; i < names_.size() && i < entry.parameters.size(); ++i)
-    line += fmt::format(", {} {:.3g}", names_[i], entry.parameters[i]);
-  line += fmt::format(", bandwidth {}, evaluation {}, {:.0f} s{}", entry.bandwidth, entry.evaluation,
-                      entry.seconds, left);
-  show_line(std::move(line));
+  show_line(progress_line(entry, forecast_.after(entry), line_width()));
   shown_ = true;
 }
 

@@ -3,15 +3,15 @@
 #pragma once
 #include <chrono>
 
-#include "bandgp/fit/fit.hpp"
+#include "bandgp/cli/progress_line.hpp"
 
 namespace bandgp::cli {
 
 /// One line on standard error that is written over and over; nothing unless that is a terminal.
 class Progress {
  public:
-  /// n is the size of the whole series, `names` are those of the parameters.
-  Progress(bool quiet, Index n, std::vector<std::string> names);
+  /// n is the size of the whole series.
+  Progress(bool quiet, Index n, const FitOptions& options);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -20,16 +20,11 @@ class Progress {
   void clear();
 
   /// Evaluations on the whole series that a fit takes, as far as can be told before.
-  int expected() const;
+  int expected() const { return forecast_.expected(); }
 
  private:
-  std::string time_left(const TraceEntry& entry);
-
   bool on_terminal_, shown_ = false;
-  Index n_;
-  std::vector<std::string> names_;
-  int on_all_ = 0;    // evaluations on the whole series so far
-  double since_ = 0;  // when the first of them ended
+  Forecast forecast_;
 };
 
 /// The same for many fits, some at a time.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "bandgp/bandwidth/rules.hpp"
 #include "bandgp/experiments/comparison_page.hpp"
@@ -266,6 +267,7 @@ Page page_of(const std::vector<CaseResult>& results, const ExperimentOptions& op
 Experiment bandwidth_experiment(const ExperimentOptions& options) {
   Experiment experiment;
   std::vector<CaseResult> results;
+  Index compared = 0;  // of as many comparisons as cases and starts make, all of one size
   for (const Case& c : kCases) {
     Table table;
     table.time = simulate_times(2000, c.gap, 0, false, 0);
@@ -276,7 +278,15 @@ Experiment bandwidth_experiment(const ExperimentOptions& options) {
       table.value.resize(kQuickPoints);
     }
     for (const Start& start : kStarts) {
-      result.by_start.push_back(compare(setup_of(c, start, table, options), options.run));
+      RunOptions run = options.run;
+      if (options.run.progress) {
+        run.progress = [&](Index done, Index of, const std::string& label) {
+          options.run.progress(compared * of + done, std::ssize(kCases) * std::ssize(kStarts) * of,
+                               fmt::format("case {}, start {}, {}", c.name, start.name, label));
+        };
+      }
+      result.by_start.push_back(compare(setup_of(c, start, table, options), run));
+      ++compared;
       const Progressed count = progressed(result.by_start.back());
       experiment.done += count.done;
       experiment.of += count.of;

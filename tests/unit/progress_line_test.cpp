@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/cli/progress_line.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bandgp::cli {
+namespace {
+
+TraceEntry at(int evaluation, int stage, Index n, std::size_t parameters, double seconds) {
+  return {evaluation, stage, n, 1.0, std::vector<double>(parameters, 1.0), 10, seconds};
+}
+
+FitOptions of(const char* kernel) {
+  FitOptions options;
+  options.kernel = kernel;
+  return options;
+}
+
+const TraceEntry kOneTerm{12, 2, 300000, 141314.5, {1.01, 9.99, 0.1}, 61, 3};
+const TraceEntry kSum{130, 2, 300000, -141314.5, {1.01, 9.99, 0.123, 1230, 0.1}, 61, 3};
+
+TEST(ProgressLine, everything_fits_on_eighty_columns) {
+  EXPECT_EQ(progress_line(kOneTerm, Forecast::Left{12.3, false}, 79),
+            "NLL 141314.5, ~12 s left, k 61, var 1.01, len 9.99, noise 0.1, eval 12");
+  EXPECT_EQ(progress_line(kOneTerm, Forecast::Left{12.3, false}, 200),
+            "300000 points, NLL 141314.5, about 12 s left, bandwidth 61, variance 1.01, lengthscale 9.99, "
+            "noise 0.1, evaluation 12");
+}
+
+TEST(ProgressLine, parameters_are_left_out_before_the_time_left) {
+  for (const std::size_t width : {79U, 60U, 40U, 35U}) {
+    const std::string line = progress_line(kSum, Forecast::Left{600, false}, width);
+    EXPECT_LE(line.size(), width);
+    EXPECT_TRUE(line.starts_with("NLL -141314.5, ~10 min left, k 61")) << line;
+  }
+  for (std::size_t width = 0; width < 130; ++width)
+    EXPECT_LE(progress_line(kSum, Forecast::Left{600, false}, width).size(), width);
+}
+
+TEST(ProgressLine, names_are_those_of_the_kernel_being_trained) {
+  EXPECT_EQ(names_of(3, false), (std::vector<std::string>{"variance", "lengthscale", "noise"}));
+  EXPECT_EQ(names_of(5, false), parameter_names("se + se"));
+  EXPECT_EQ(names_of(7, false), parameter_names("se + se + matern32"));
+  EXPECT_NE(progress_line(kOneTerm, {}, 200).find("noise 0.1"), std::string::npos);
+}
+
+TEST(ProgressLine, short_times_are_not_told) {
+  EXPECT_EQ(left_text(Forecast::Left{885e-6, false}, false), "under 1 s left");
+  EXPECT_EQ(left_text(Forecast::Left{0.5, true}, false), "");
+  EXPECT_EQ(left_text(Forecast::Left{12, true}, false), "over 12 s left");
+  EXPECT_EQ(left_text(Forecast::Left{600, false}, false), "about 10 min left");
+  EXPECT_EQ(left_text({}, false), "");
+}
+
+/// A fit of two terms on few points as they go: 47 evaluations of one term, 213 of both, 13 to end with.
+TEST(Forecast, the_search_is_not_the_last_stage) {
+  Forecast forecast(2820, of("se + se"));
+  double seconds = 0;
+  int evaluation = 0;
+  for (int i = 0; i < 47; ++i) {
+    const auto left = forecast.after(at(++evaluation, 0, 2820, 3, seconds += 0.001));
+    ASSERT_EQ(left.has_value(), evaluation >= 24);
+    EXPECT_TRUE(!left || left->at_least);
+  }
+  for (int i = 0; i < 213; ++i) {
+    const auto left = forecast.after(at(++evaluation, 0, 2820, 5, seconds += 0.1));
+    if (i < 3) continue;
+    ASSERT_TRUE(left);
+    EXPECT_FALSE(left->at_least);
+    EXPECT_NEAR(left->seconds, 0.1 * (212 - i + 13), 1.5) << i;
+  }
+  for (int i = 0; i < 13; ++i) {
+    const auto left = forecast.after(at(++evaluation, 1, 2820, 5, seconds += 0.1));
+    if (i > 0) {
+      ASSERT_TRUE(left);
+      EXPECT_NEAR(left->seconds, 0.1 * (14 - i), 1e-9);
+    }
+  }
+}
+
+TEST(Forecast, the_search_on_a_part_foretells_the_whole) {
+  Forecast forecast(40960, of("se"));
+  for (int i = 1; i < 60; ++i) {
+    const auto left = forecast.after(at(i, 0, 4096, 3, 0.1 * i));
+    ASSERT_EQ(left.has_value(), i >= 24);
+    if (i < 24) continue;
+    EXPECT_NEAR(left->seconds, 0.1 * (std::max(60 - i, 3) + 10 * 9), 1e-9);
+  }
+}
+
+TEST(Forecast, nothing_is_told_where_there_is_no_telling) {
+  FitOptions dense = of("se");
+  dense.cut.method = Method::exact;  // searches in the band
+  Forecast forecast(3000, dense);
+  for (int i = 1; i < 60; ++i) EXPECT_FALSE(forecast.after(at(i, 0, 3000, 3, 0.001 * i)));
+  for (int i = 0; i < 20; ++i)  // the first also makes what all need, and past what is expected none is left
+    EXPECT_EQ(forecast.after(at(60 + i, 1, 3000, 3, 1 + 5 * i)).has_value(), i > 0 && i < 8) << i;
+}
+
+TEST(Forecast, fixed_parameters_take_no_evaluations) {
+  FitOptions options = of("se");
+  EXPECT_EQ(Forecast(100, options).expected(), 9);
+  options.fix = {{"variance", 1}, {"noise", 1}};
+  EXPECT_EQ(Forecast(100, options).expected(), 3);
+  options.fix["lengthscale"] = 1;
+  EXPECT_EQ(Forecast(100, options).expected(), 2);
+}
+
+}  // namespace
+}  // namespace bandgp::cli
