@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import warnings
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from . import _core, _inputs
-from ._options import assignments, make_cut, positive, thread_count, whole
+from ._options import assignments, make_cut, positive, thread_count, told_by, whole
 from ._progress import Progress
 from ._results import (Array, Certificate, FitWarning, LeaveOneOut, NotFittedError, certificate_of, in_python_words,
                        python_words)
@@ -41,7 +42,7 @@ class GP:
     init, fix    parameter name → starting value, or value that is not trained: {"noise": 0.1}
     time_unit    for dates: "s", "min", "h", "d" or "y"; by default one that is easy to read
     threads      of which up to two are used (default: one for each processor); results do not depend on it
-    progress     show it (default: on a terminal, once a fit takes more than a second)
+    progress     show it (default: on a terminal, and in a notebook that has tqdm, once a fit takes more than a second)
 
     After fit(): variance_, lengthscale_, noise_, parameters_, standard_errors_, kernel_, mean_, nll_, certificate_,
     status_, message_, method_, bandwidth_, reach_, condition_, rounding_, evaluations_, seconds_, series_, remarks_,
@@ -75,6 +76,7 @@ class GP:
         self.standard_errors = standard_errors
         self.max_bytes = max_bytes
         self.progress = progress
+        self._zone: Any = None  # of the dates given; the library has them in UTC
         self._fitted: Optional[_core.Fitted] = None
         self._loss: Optional[_core.Loss] = None
 
@@ -98,6 +100,7 @@ class GP:
             raise ValueError(f"{name} is in init and in fix; only one can hold")
         thin = 0.0 if self.thin is None else positive("thin", self.thin)
         series = series_of(t, y, yerr, self.mean, thin, self.time_unit)
+        self._zone = _inputs.zone_of(_inputs.index_of(t) if y is None else t) if series.axis.is_calendar else None
         with Progress(self.progress, _core.parameter_names(self.kernel)) as progress, python_words():
             fitted, raised = _core.fit(
                 series, kernel=self.kernel, mean=self.mean, cut=cut, init=init, fix=fix,
@@ -240,7 +243,7 @@ class GP:
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]], *, threads: Optional[int] = None) -> GP:
         """A model from a file. Long series whose dual is smaller are kept without their data: such a model predicts
-        and samples, but has no loo()."""
+        and samples, but has no loo(). Options are those that the file tells: kernel, mean, method and what belongs to it."""
         name = os.fspath(path)
         with open(name, encoding="utf-8", errors="replace") as file:
             return cls._from_text(file.read(), name, threads)
@@ -248,7 +251,7 @@ class GP:
     @classmethod
     def _from_text(cls, text: str, name: str, threads: Optional[int]) -> GP:
         fitted = _core.Fitted.from_text(text, name, thread_count(threads))
-        gp = cls(fitted.kernel, mean=fitted.mean, threads=threads)
+        gp = cls(fitted.kernel, mean=fitted.mean, threads=threads, **told_by(json.loads(text)["cut"]))
         gp._take(fitted)
         return gp
 
@@ -259,7 +262,8 @@ class GP:
             self._fit.report(target, f"bandgp.{self._constructor()}.fit(t, y).report({target!r})")
 
     def to_frame(self, t: Any = None) -> pd.DataFrame:
-        """The curve as a pandas DataFrame by time: mean, std_latent, std_observed. By default where an eye needs it."""
+        """The curve as a pandas DataFrame by time: mean, std_latent, std_observed. By default where an eye needs it,
+        in the time zone of the dates given."""
         import pandas as pd
 
         axis = self._fit.series.axis
@@ -267,6 +271,9 @@ class GP:
         with python_words():
             mean, latent, observed = self._fit.predict(times, True)
         index = pd.Index(_inputs.to_dates(axis, times) if t is None else t, name="time")
+        zone = self._zone or _inputs.zone_on(axis)
+        if t is None and zone is not None:
+            index = pd.DatetimeIndex(index).tz_localize("UTC").tz_convert(zone)
         return pd.DataFrame({"mean": mean, "std_latent": np.sqrt(latent), "std_observed": np.sqrt(observed)}, index)
 
     def plot(self, ax: Optional[Axes] = None, *, t: Any = None, data: bool = True) -> Axes:
@@ -384,7 +391,7 @@ class GP:
 
     @property
     def times_(self) -> NDArray[Any]:
-        """The times of the observations used, in order: datetime64 where they were dates."""
+        """The times of the observations used, in order: datetime64 where they were dates, which has no zone: UTC."""
         series = self._fit.series
         return _inputs.to_dates(series.axis, series.times, given=True)
 

@@ -50,12 +50,13 @@ def new_times(values: Any, unit: Optional[str] = None) -> tuple[Array, _core.Tim
     day = 86400 * per_second
     origin = int(known.min() // day) * 86400 if known.size else 0
     whole_days = bool(np.all(known % day == 0))
-    zone = "Z" if getattr(getattr(values, "dtype", None), "tz", None) is not None else ""
+    zone = "" if zone_of(values) is None else "Z"
     digits = 0
     while digits < 9 and per_second >= 10**digits and np.any(known % max(per_second // 10**digits, 1)):
         digits += 1
     axis = _core.TimeAxis(unit=unit or _readable_unit(known, per_second),
-                          format="%Y-%m-%d" if whole_days else "%Y-%m-%dT%H:%M:%S" + zone, origin=origin, digits=digits)
+                          format="%Y-%m-%d" if whole_days and not zone else "%Y-%m-%dT%H:%M:%S" + zone,
+                          origin=origin, digits=digits)
     return axis.times_of(ticks, per_second), axis
 
 
@@ -96,6 +97,23 @@ def to_dates(axis: _core.TimeAxis, times: Array, *, given: bool = False) -> NDAr
     return (ticks * per_second + rest).astype(f"datetime64[{resolution}]")
 
 
+def zone_of(values: Any) -> Any:
+    """The time zone of dates, as pandas takes it; None where they have none. Several zones at once count as UTC."""
+    kind = getattr(values, "dtype", None) or getattr(values, "type", None)  # NumPy, pandas, polars; Arrow
+    zone = getattr(kind, "tz", None) or getattr(kind, "time_zone", None)
+    if zone is None and (isinstance(values, (list, tuple)) or kind == object or hasattr(kind, "pyarrow_dtype")):
+        zones = {getattr(item, "tzinfo", None) for item in np.asarray(values, dtype=object).reshape(-1)} - {None}
+        zone = zones.pop() if len(zones) == 1 else datetime.timezone.utc if zones else None
+    return zone
+
+
+def zone_on(axis: _core.TimeAxis) -> Optional[datetime.tzinfo]:
+    """The time zone of a file's times, if it tells one."""
+    if axis.is_calendar and axis.format.endswith(("Z", "%z", "%:z")):
+        return datetime.timezone(datetime.timedelta(minutes=axis.zone))
+    return None
+
+
 def index_of(values: Any) -> Any:
     """The index of a pandas Series; None for anything else."""
     index = getattr(values, "index", None)
@@ -109,9 +127,15 @@ def name_of(values: Any) -> str:
 
 def _as_numpy(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(float), np.nan)
+        if values.dtype.kind == "M":
+            return np.ma.filled(values, np.datetime64("NaT"))
+        if values.dtype != object:
+            return np.ma.filled(values.astype(float), np.nan)
+        objects = np.array(values.data)
+        objects[np.ma.getmaskarray(values)] = None
+        values = objects
     if isinstance(values, np.ndarray):
-        return _dates_of_objects(values) if values.dtype == object else values
+        return _of_objects(values) if values.dtype == object else values
     dtype = getattr(values, "dtype", None)
     if str(dtype).startswith("period"):  # pandas
         values = (values.dt if hasattr(values, "dt") else values).to_timestamp()
@@ -128,21 +152,38 @@ def _as_numpy(values: Any) -> NDArray[Any]:
             array = np.asarray(values.to_numpy(zero_copy_only=False))
     else:
         array = np.asarray(values)
-    return _dates_of_objects(array) if array.dtype == object else array
+    return _of_objects(array) if array.dtype == object else array
 
 
-def _dates_of_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """datetime and date objects, with or without a zone, as datetime64 in UTC; anything else as it is."""
+def _of_objects(array: NDArray[Any]) -> NDArray[Any]:
+    """datetime and date objects, with or without a zone, as datetime64 in UTC; anything else as it is. What is missing
+    (None, NaN, NaT, NA) becomes NaT among dates and NaN elsewhere."""
     flat = array.reshape(-1)
-    if not any(isinstance(item, datetime.date) for item in flat[:100]):
-        return array
+    missing = np.fromiter((_is_missing(item) for item in flat), dtype=bool, count=flat.size)
+    known = flat[~missing]
+    if not known.size or not isinstance(known[0], (datetime.date, np.datetime64)):
+        if missing.any():
+            flat = flat.copy()
+            flat[missing] = np.nan
+        return flat.reshape(array.shape)
 
-    def naive(item: Any) -> Any:
+    def stamp(item: Any) -> Any:
         if isinstance(item, datetime.datetime) and item.tzinfo is not None:
-            return item.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-        return item
+            item = item.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return item.to_datetime64() if hasattr(item, "to_datetime64") else item  # pandas' has nanoseconds
 
-    return np.array([naive(item) for item in flat], dtype="datetime64[us]").reshape(array.shape)
+    stamps = [stamp(item) for item in known]
+    fine = any(isinstance(item, np.datetime64) and np.datetime_data(item)[0] == "ns" for item in stamps)
+    dates = np.full(flat.size, np.datetime64("NaT"), dtype="datetime64[ns]" if fine else "datetime64[us]")
+    dates[~missing] = np.array(stamps, dtype=dates.dtype)
+    return dates.reshape(array.shape)
+
+
+def _is_missing(item: Any) -> bool:
+    try:
+        return item is None or bool(item != item)
+    except TypeError:  # pandas' NA does not say whether it is itself
+        return True
 
 
 def _one_column(array: NDArray[Any], name: str) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from typing import Any, Optional, Union
 from . import _core
 from ._results import python_words
 
+TRAINED_AT = 1e-5  # kTightTolerance of src/bandgp/fit/fit.cpp: fits end at it, or at `tolerance` where that is less
 RULES = ("corollary", "theorem", "lemma")
 
 
@@ -59,6 +60,26 @@ def make_cut(*, kernel: str, method: str, tolerance: float, bandwidth: Union[str
             inducing=100 if inducing is None else whole("inducing", inducing), move_inducing=bool(move_inducing),
             neighbours=30 if neighbours is None else whole("neighbours", neighbours),
             taper_range=0.0 if taper_range is None else positive("taper_range", taper_range), taper=taper or "c2")
+
+
+def told_by(cut: Mapping[str, Any]) -> dict[str, Any]:
+    """The options behind the `cut` of a model file: those that make the same fit again."""
+    method, rule = cut["method"], cut["rule"]
+    options = {"method": method}
+    if rule != "tolerance" or cut["tolerance"] < TRAINED_AT:  # else any that is not less has the same fit
+        options["tolerance"] = cut["tolerance"]
+    if rule in RULES:
+        options["bandwidth"] = rule
+    elif rule in ("bandwidth", "reach"):
+        options[rule] = cut[rule]
+    if method in ("fitc", "vfe"):
+        options.update(inducing=cut["inducing"], move_inducing=cut["move_inducing"])
+    elif method == "vecchia":
+        options["neighbours"] = cut["neighbours"]
+    elif method == "taper":
+        given = "neighbours" if cut["taper_range"] == 0 else "taper_range"
+        options.update({given: cut[given], "taper": cut["taper"]})
+    return options
 
 
 def is_single_se(kernel: str) -> bool:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
+import warnings
 from types import TracebackType
 from typing import Any, Optional
 
@@ -65,12 +67,22 @@ class ManyFits(Progress):
 
 
 def _shown_by_default() -> bool:
-    return bool(getattr(sys.stderr, "isatty", lambda: False)())
+    if getattr(sys.stderr, "isatty", lambda: False)():
+        return True
+    return _in_notebook() and importlib.util.find_spec("tqdm") is not None  # a line of our own would fill the cell
+
+
+def _in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this; one that does has imported IPython itself."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def _tqdm(unit: str, total: Optional[int]) -> Any:
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without widgets gets a bar of text, and needs no advice for that
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     return tqdm(desc="bandgp", unit=unit, total=total, leave=False)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._gp import GP
 from ._results import Array, Certificate, FitWarning
-from ._sklearn_kernel import Translation, translate, with_values
+from ._sklearn_kernel import Translation, free_places, translate, with_values
 
 THEIR_ALPHA = 1e-10  # scikit-learn's default, there against rounding
 
@@ -95,14 +95,29 @@ class BandedGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of new observations, of shape (samples of X, n_samples)."""
+        times = self._times(X)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        draws = self.gp_.sample(self._times(X), n_samples, seed=seed, observed=True)
+        draws = self.gp_.sample(times, n_samples, seed=seed, observed=True)
         return self._value(draws.T)
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True) -> Any:
-        """At log variance, log length-scale, …, log noise: the order of C * RBF + White."""
+        """At `theta` as kernel_.theta has it: the logarithms of what is free, in the kernel's order. Its gradient likewise.
+
+        For a kernel given as text: of all its parameters, in the order of gp_.parameters_.
+        """
         check_is_fitted(self)
-        return self.gp_.log_marginal_likelihood(theta, eval_gradient)
+        if isinstance(self.kernel_, str):
+            return self.gp_.log_marginal_likelihood(theta, eval_gradient)
+        places = free_places(self.kernel_)
+        if theta is not None:
+            given, theta = np.asarray(theta, dtype=float), self.gp_.theta_
+            if given.shape != (len(places),):
+                raise ValueError(f"theta has the shape {given.shape}, and the kernel has {len(places)} free hyperparameters")
+            theta[places] = given
+        if not eval_gradient:
+            return self.gp_.log_marginal_likelihood(theta)
+        value, gradient = self.gp_.log_marginal_likelihood(theta, eval_gradient=True)
+        return value, gradient[places]
 
     @property
     def certificate_(self) -> Optional[Certificate]:

@@ -63,6 +63,12 @@ def with_values(kernel: sk.Kernel, translation: Translation, values: list[float]
     return sk.clone(kernel).set_params(**found)
 
 
+def free_places(kernel: sk.Kernel) -> list[int]:
+    """For each entry of their kernel's theta, which of our parameters it is: theirs come as the kernel was written."""
+    ours = {parameter.name: place for place, parameter in enumerate(translate(kernel).parameters)}
+    return [ours[theirs.name] for theirs in kernel.hyperparameters if not theirs.fixed]
+
+
 def _add(kernel: sk.Kernel, path: str, result: Translation) -> None:
     if isinstance(kernel, sk.Sum):
         _add(kernel.k1, path + "k1__", result)

@@ -9,6 +9,7 @@
 #include "bandgp/io/cut_name.hpp"
 #include "bandgp/methods/make_representation.hpp"
 #include "bindings.hpp"
+#include "guarded.hpp"
 
 namespace bandgp::python {
 namespace {
@@ -38,29 +39,36 @@ Cut cut_of(const std::string& method, const std::string& rule, double tolerance,
 class Loss {
  public:
   Loss(const SharedSeries& shared, const std::string& mean, const Cut& cut, Index threads)
-      : series_(shared.series),
-        evaluator_(*series_, parse_mean(mean),
-                   make_representation(to_internal(cut, series_->units), 0, threads)) {}
+      : series_(shared.series), mean_(parse_mean(mean)), cut_(cut), threads_(threads) {}
 
   /// The NLL, or the reason why there is none: singular, too_large; and its gradient by log parameter.
   nb::tuple operator()(const std::string& kernel, double noise, bool with_gradient) {
-    const Model model{parse_kernel(kernel), noise, evaluator_.mean()};
+    const Model model{parse_kernel(kernel), noise, mean_};
     require_usable(model, *series_);
     std::optional<Failure> failure;
+    Likelihood likelihood;
     {
       const nb::gil_scoped_release unlocked;
-      failure = evaluator_.evaluate(to_internal(model, series_->units), with_gradient, likelihood_);
+      failure = evaluator_.use(
+          [&] {
+            return std::make_unique<Evaluator>(
+                *series_, mean_, make_representation(to_internal(cut_, series_->units), 0, threads_));
+          },
+          [&](Evaluator& evaluator) {
+            return evaluator.evaluate(to_internal(model, series_->units), with_gradient, likelihood);
+          });
     }
     const bool singular = failure && failure->kind == Failure::Kind::not_positive_definite;
-    return nb::make_tuple(nll_to_user(likelihood_.nll, *series_),
-                          to_numpy(std::vector<double>(likelihood_.gradient)),
+    return nb::make_tuple(nll_to_user(likelihood.nll, *series_), to_numpy(std::move(likelihood.gradient)),
                           failure ? (singular ? "singular" : "too_large") : "");
   }
 
  private:
   std::shared_ptr<const Series> series_;
-  Evaluator evaluator_;
-  Likelihood likelihood_;
+  Mean mean_;
+  Cut cut_;
+  Index threads_;
+  Guarded<Evaluator> evaluator_;
 };
 
 /// Everything `bandgp nll` tells.

@@ -2,6 +2,7 @@
 """Whatever people have their numbers in: kind, layout, dates, holes, and what is refused."""
 
 import datetime
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -76,6 +77,73 @@ def test_dates_of_every_kind():
         bandgp.GP().fit(np.arange(200.0), y).predict(stamps)
     before_1678 = np.datetime64("1500-01-01", "s") + np.arange(200) * np.timedelta64(86400, "s")
     assert np.array_equal(bandgp.GP().fit(before_1678, y).times_, before_1678)
+
+
+def test_missing_dates_and_values_of_every_kind():
+    """NaT, NA, None and masks, wherever they stand: the row is dropped, the others count as they do without it."""
+    pd = pytest.importorskip("pandas")
+    index = pd.date_range("2024-02-27 12:00", periods=200, freq="3h")
+    y = np.sin(np.arange(200) / 9) + np.random.default_rng(2).normal(0, 0.1, 200)
+    for row in (0, 5, 150):
+        left = np.arange(200) != row
+        expected = bandgp.GP().fit(index[left], y[left])
+        stamps, tokyo, values = list(index), list(index.tz_localize("UTC").tz_convert("Asia/Tokyo")), list(y)
+        stamps[row] = tokyo[row] = pd.NaT
+        values[row] = pd.NA
+        pairs = [(stamps, y), (tokyo, y), (pd.Series(stamps, dtype=object), y), (np.array(tokyo, dtype=object), y),
+                 ([None if stamp is pd.NaT else stamp.to_pydatetime() for stamp in stamps], y),
+                 ([pd.NaT if stamp is pd.NaT else stamp.to_numpy() for stamp in stamps], y),
+                 (pd.Series([pd.NA if stamp is pd.NaT else stamp for stamp in stamps], dtype=object), y),
+                 (np.ma.array(index.to_numpy(), mask=~left), y),
+                 (np.ma.array(np.array(list(index), dtype=object), mask=~left), y),
+                 (index, values), (index, pd.Series(values, dtype=object)), (index, np.ma.array(y, mask=~left))]
+        for times, numbers in pairs:
+            gp = bandgp.GP().fit(times, numbers)
+            assert gp.series_["dropped"] == 1 and gp.nll_ == expected.nll_
+            assert np.array_equal(gp.times_, expected.times_)
+    with pytest.raises(ValueError, match=r"t\[0\] is NaT, must be finite"):
+        expected.predict([pd.NaT, index[3]])
+    with pytest.raises(ValueError, match="none of the 3 rows"):
+        bandgp.GP().fit([1, 2, 3], [None, pd.NA, pd.NaT])
+    fine = [stamp + pd.Timedelta(7, "ns") for stamp in index]
+    assert np.array_equal(bandgp.GP().fit(fine, y).times_, pd.DatetimeIndex(fine).to_numpy())
+
+
+def test_zones_come_back(tmp_path):
+    """to_frame() is in the zone given, and in UTC once a model file is between; times_ are UTC, as NumPy has no zones."""
+    pd = pytest.importorskip("pandas")
+    naive = pd.date_range("2024-02-27 12:00", periods=200, freq="3h")
+    index = naive.tz_localize("UTC").tz_convert("Asia/Tokyo")
+    y = np.sin(np.arange(200) / 9) + np.random.default_rng(2).normal(0, 0.1, 200)
+    plain = bandgp.GP().fit(naive, y)
+    assert plain.to_frame().index.tz is None
+    east = datetime.timezone(datetime.timedelta(hours=5))
+    kinds = [(index, "Asia/Tokyo"), (pd.Series(index), "Asia/Tokyo"), (list(index), "Asia/Tokyo"),
+             ([stamp.to_pydatetime().astimezone(east) for stamp in index], "UTC+05:00"),
+             ([stamp.tz_convert("UTC" if i % 2 else "Asia/Tokyo") for i, stamp in enumerate(index)], "UTC")]
+    try:
+        import polars
+        import pyarrow
+        kinds += [(polars.Series(list(naive)).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo"), "Asia/Tokyo"),
+                  (pyarrow.array(index), "Asia/Tokyo"),
+                  (pd.Series(index).astype(pd.ArrowDtype(pyarrow.timestamp("ns", "Asia/Tokyo"))), "Asia/Tokyo")]
+    except ImportError:
+        pass
+    for times, zone in kinds:
+        gp = bandgp.GP().fit(times, y)
+        assert np.array_equal(gp.times_, naive.to_numpy())
+        for twin in (gp, pickle.loads(pickle.dumps(gp))):
+            shown = twin.to_frame().index
+            assert str(shown.tz) == zone
+            assert np.array_equal(shown.tz_convert("UTC").tz_localize(None), plain.to_frame().index)
+        assert str(gp.to_frame(index[:3]).index.tz) == "Asia/Tokyo"
+        gp.save(tmp_path / "zoned.json")
+        assert str(bandgp.GP.load(tmp_path / "zoned.json").to_frame().index.tz) == "UTC"
+    gp.fit(naive, y)
+    assert gp.to_frame().index.tz is None
+    midnights = pd.date_range("2024-01-01", periods=200, freq="D", tz="UTC")
+    bandgp.GP().fit(midnights, y).save(tmp_path / "days.json")
+    assert str(bandgp.GP.load(tmp_path / "days.json").to_frame().index.tz) == "UTC"
 
 
 def test_rows_keep_their_place(small):

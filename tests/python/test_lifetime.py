@@ -4,6 +4,8 @@
 import copy
 import gc
 import importlib.util
+import io
+import json
 import multiprocessing
 import os
 import pickle
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import warnings
 
 import numpy as np
@@ -52,14 +55,18 @@ def test_same_bits_from_any_number_of_threads(small):
     assert one.nll_ == two.nll_ and np.array_equal(one.predict(GRID), two.predict(GRID))
 
 
-def test_one_model_in_many_threads(small):
+@pytest.mark.parametrize("what", ["predict", "log_marginal_likelihood"])
+def test_one_model_in_many_threads(small, what):
     gp = bandgp.GP().fit(*small)
-    expected, wrong = gp.predict(GRID, return_std=True), []
+    theta = np.log(list(gp.parameters_.values()))
+    calls = {"predict": lambda i: gp.predict(GRID + i, return_std=True),
+             "log_marginal_likelihood": lambda i: gp.log_marginal_likelihood(theta + 0.1 * i, eval_gradient=True)}
+    expected, wrong = [calls[what](i) for i in range(4)], []
 
     def ask():
-        for _ in range(30):
-            found = gp.predict(GRID, return_std=True)
-            if not all(np.array_equal(a, b) for a, b in zip(found, expected)):
+        for i in range(40):
+            found = calls[what](i % 4)
+            if not all(np.array_equal(a, b) for a, b in zip(found, expected[i % 4])):
                 wrong.append(found)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
@@ -87,13 +94,15 @@ def test_fork(small):
     """A child has no second thread of its parent's posterior; it must neither hang nor crash."""
     gp = bandgp.GP(threads=2).fit(*small)
     expected = gp.predict(GRID)
+    theta = np.log(list(gp.parameters_.values()))
+    likely = gp.log_marginal_likelihood(theta)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of forking beside threads: that is what is tested
         with multiprocessing.get_context("fork").Pool(2) as pool:
             found = pool.map_async(gp.predict, [GRID] * 4).get(timeout=60)
         child = os.fork()
     if child == 0:
-        ok = np.array_equal(gp.predict(GRID), expected)
+        ok = np.array_equal(gp.predict(GRID), expected) and gp.log_marginal_likelihood(theta) == likely
         del gp
         gc.collect()
         os._exit(0 if ok else 1)
@@ -152,14 +161,37 @@ def test_a_handler_s_exception_ends_the_fit(small):
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 1e-4)
     try:
         with pytest.raises(TooLong):
+            signal.setitimer(signal.ITIMER_REAL, 1e-4)  # may end before the first fit has begun
             for _ in range(1000):
                 bandgp.GP().fit(*small)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"tolerance": 1e-7}, {"method": "exact"}, {"method": "vecchia", "neighbours": 7}, {"method": "vecchia"},
+    {"method": "taper", "neighbours": 9, "taper": "c4"}, {"method": "taper", "taper_range": 12.0},
+    {"method": "fitc", "inducing": 20, "move_inducing": True}, {"method": "vfe", "inducing": 15}, {"method": "band", "reach": 30.0},
+    {"bandwidth": 40}, {"bandwidth": "theorem", "tolerance": 0.1}, {"mean": "linear", "method": "dual"}], ids=str)
+def test_loaded_models_know_their_options(small, tmp_path, options):
+    """They make the same fit again, and the report says with which command."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bandgp.FitWarning)  # some of these bands are narrow
+        gp = bandgp.GP(standard_errors=False, **options).fit(*small)
+        gp.save(tmp_path / "m.json")
+        loaded = bandgp.GP.load(tmp_path / "m.json")
+        unchanged = {"method": "auto", "bandwidth": "auto", "reach": None, "tolerance": 0.01, "mean": "constant"}
+        for name, value in {**unchanged, **options}.items():
+            assert getattr(loaded, name) == value, name
+        loaded.report(tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        command = json.loads(page.split('id="report">')[1].split("</script>")[0])["command"]
+        assert all(f"{name}={value!r}" in command for name, value in options.items()), command
+        loaded.kernel, loaded.standard_errors = gp.kernel, False  # the file's kernel has values, to start from
+        assert loaded.fit(*small).nll_ == gp.nll_
 
 
 def test_progress(small, capsys, monkeypatch):
@@ -176,3 +208,23 @@ def test_progress(small, capsys, monkeypatch):
     if importlib.util.find_spec("tqdm") is not None:
         bandgp.GP(progress=True).fit(*small)
         assert "points, NLL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell, tqdm, shown", [("ZMQInteractiveShell", True, True), ("ZMQInteractiveShell", False, False),
+                                                ("TerminalInteractiveShell", True, False), (None, True, False)])
+def test_progress_in_a_notebook(monkeypatch, shell, tqdm, shown):
+    """Shown where a Jupyter kernel runs and tqdm is there; a program without IPython does not import it."""
+    from bandgp._progress import Progress
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec",
+                        lambda name, *rest: (object() if tqdm else None) if name == "tqdm" else found(name, *rest))
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    if shell:
+        fake = types.ModuleType("IPython")
+        fake.get_ipython = lambda: type(shell, (), {})()
+        monkeypatch.setitem(sys.modules, "IPython", fake)
+    assert Progress(None, []).wanted is shown
+    assert Progress(True, []).wanted and not Progress(False, []).wanted
+    if not shell:
+        assert "IPython" not in sys.modules

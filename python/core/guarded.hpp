@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something costly that is built when it is first needed and kept.  Safe to use from several threads, one at
+// a time, and after a fork.
+#pragma once
+#include <unistd.h>
+
+#include <memory>
+#include <mutex>
+
+namespace bandgp::python {
+
+template <typename T>
+class Guarded {
+ public:
+  Guarded() : state_(std::make_unique<State>()) {}
+  ~Guarded() { forget_parents(); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  /// use(*build()), with what was built before if there is such.  Call it without the interpreter's lock.
+  template <typename Build, typename Use>
+  auto use(Build build, Use use) {
+    forget_parents();
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->value) state_->value = build();
+    return use(*state_->value);
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::unique_ptr<T> value;
+    pid_t process = getpid();
+  };
+  /// After a fork the value's second thread is not there, and the lock may be held by nobody: both are left
+  /// behind, memory and all, and another is built when it is needed.
+  void forget_parents() {
+    if (state_->process == getpid()) return;
+    (void)state_.release();
+    state_ = std::make_unique<State>();
+  }
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bandgp::python
