@@ -39,8 +39,12 @@ function wellCard({ diagnostics: d, points }) {
     ['Every observation predicted from all the others.', `NMSE ${number(d.loo_nmse, 3)}, NLPD ${number(d.loo_nlpd, 4)} nats; ${percent(d.coverage_95)} lie in their 95 % interval.`]];
 }
 
-export function certificateSentence({ certificate: c, nll }) {
+// Interrupted while searching: what is computed at the end of training is not there.
+const stoppedEarly = (fit) => fit.status === 'cancelled' && !fit.certificate.positive_definite;
+
+export function certificateSentence({ certificate: c, nll, status }) {
   if (nll === null) return 'No certificate: there is no fit.';
+  if (stoppedEarly({ status, certificate: c })) return 'No certificate: training was interrupted before there was one.';
   if (!c.positive_definite) return 'No certificate: the banded covariance is not positive definite.';
   if (c.other_model) return 'Another model than the exact Gaussian process: there is nothing to certify.';
   if (!c.holds) return 'No certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth auto.';
@@ -77,6 +81,7 @@ export function parameterTable({ fit, axis: { unit } }) {
   ['mean at time 0', 'slope of the mean'].forEach((name, i) => {
     if (i < fit.mean_coefficients.length) rows.push([fit.mean_coefficients.length === 1 ? 'mean' : name, number(fit.mean_coefficients[i], 6), '', 'coefficient of the mean function, by generalised least squares']);
   });
+  if (fit.status === 'cancelled') byId('parameter-lead').textContent = 'The best values until training was interrupted; others may make the data likelier.';
   byId('parameter-table').append(table('Parameters', ['Parameter', 'Value ± standard error', 'Relative error', 'What it is'], rows),
     el('p', { class: 'note' }, 'Kernel: ', el('code', {}, fit.kernel)));
 }
@@ -89,7 +94,7 @@ export function certificate({ fit }) {
     ['Mean error', c.mean_error === null ? '–' : bound(c.mean_error), 'largest distance between the exact curve and this one'],
     ['Variance error', c.variance_error === null ? '–' : bound(c.variance_error), 'the same for the variance of the curve'],
     ['Tolerance', fit.tolerance === null ? 'not used' : `${number(fit.tolerance, 2)} nats`, 'asked of the last stage; the band was chosen to keep it'],
-    ['Condition', fit.condition === null ? '∞' : number(fit.condition, 2), 'what rounding is magnified by, at least'],
-    ['Rounding', fit.rounding === null ? '–' : `about ${number(fit.rounding, 1)} nats`, 'an estimate from residuals; it comes on top of the bounds']];
+    ['Condition', stoppedEarly(fit) ? '–' : fit.condition === null ? '∞' : number(fit.condition, 2), 'what rounding is magnified by, at least'],
+    ['Rounding', stoppedEarly(fit) || fit.rounding === null ? '–' : `about ${number(fit.rounding, 1)} nats`, 'an estimate from residuals; it comes on top of the bounds']];
   byId('certificate-table').append(table('Numbers of the certificate', ['Bound', 'Value', 'What it says'], rows));
 }

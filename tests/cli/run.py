@@ -605,6 +605,17 @@ def test_standard_output_that_cannot_be_written(f):
         done = subprocess.run([f.binary, "nll", f.series(), *AT], cwd=f.path, stdout=full, stderr=subprocess.PIPE, text=True,
                               timeout=60)
     require(done.returncode == 2 and "cannot write to standard output" in done.stderr, done)
+    for flags in (["--help"], ["--version"], ["fit", "--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([f.binary, *flags], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        require(done.returncode == 2 and "cannot write to standard output" in done.stderr, done)
+
+
+def test_names_do_not_tell_the_terminal_what_to_do(f):
+    f.write("names.csv", "a\033[2J,b,c,d\n1,2,3,4\n")
+    require("\033" not in f.refused("nll", "names.csv", *AT, says="a?[2J"), "an escape sequence came through")
+    f.write("named\033.csv", "t\033[1m,y\n" + "".join(f"{i},{i % 3}\n" for i in range(9)))
+    require("\033" not in f.run("nll", "named\033.csv", *AT).stdout, "an escape sequence came through")
 
 
 def test_interrupt(f):
@@ -621,6 +632,10 @@ def test_interrupt(f):
     require(child.returncode == 1, (child.returncode, out, err))
     result = json.loads(out)
     require(result["status"] == "cancelled" and result["variance_1"] > 0, result)
+    if result["certificate"] is None:  # stopped while searching: nothing is told that was not computed
+        require(result["condition"] is None and result["rounding"] is None, result)
+    else:
+        require(result["certificate"]["positive_definite"] is True, result)
     require((f.path / "m.json").exists(), "the best so far is written")
 
 
@@ -628,6 +643,7 @@ def test_too_large_for_this_machine(f):
     f.series(n=250000)
     result = f.json("nll", "data.csv", *AT, "--bandwidth", 249999, code=1)
     require("GB" in result["message"] and "--thin" in result["message"] and result["nll"] is None, result)
+    require(result["certificate"] is None, result)  # nothing was factored
     done = f.run("nll", "data.csv", *AT, "--bandwidth", 249999, code=1)
     require("GB" in done.stdout and "--thin" in done.stdout, done.stdout)
 

@@ -143,7 +143,8 @@ TEST(TimeColumn, a_time_format_is_held_to) {
   EXPECT_EQ(read({"31/12/02", "NA"}, {.time_format = "%d/%m/%y"}).time[0], 0);
   EXPECT_TRUE(has(error_of({"1"}, {.time_format = "%d/%m"}), "needs one year"));
   EXPECT_TRUE(has(error_of({"1"}, {.time_format = "iso"}), "--time-format is a pattern"));
-  EXPECT_TRUE(has(error_of({"31/12/02"}), "neither a number nor a date"));
+  EXPECT_TRUE(
+      has(error_of({"31/12/02"}), "neither a number nor a date in a form that is known; --time-format"));
   EXPECT_TRUE(has(error_of({"1"}, {.step = 1, .time_unit = "h"}), "--step"));
 }
 

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of the user's text inside an error message: quoted, printable and short, so that the message stays
-// one line.
+// The user's text inside ours: it must not break the line, nor tell the terminal what to do.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace bandgp {
 
+/// In any encoding, but for control characters.
+inline std::string printable(std::string text) {
+  for (char& c : text) {
+    if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
+  }
+  return text;
+}
+
+/// A piece of it inside an error message: quoted and short.
 inline std::string quote(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   std::string quoted = "\"";

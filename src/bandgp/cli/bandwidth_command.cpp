@@ -36,10 +36,10 @@ Json to_json(std::optional<Index> k) { return k ? Json(*k) : Json(nullptr); }
 int bandwidth(const BandwidthFlags& flags) {
   check(flags.common);
   if (flags.common.method != "auto" && flags.common.method != "band")
-    throw std::invalid_argument(
-        "bandwidth asks what the covariance band needs, and --method dual has none; nll --method dual tells "
-        "the "
-        "dual's width");
+    throw std::invalid_argument(fmt::format(
+        "bandwidth asks what the covariance band needs, and --method {} has none; nll --method dual "
+        "tells the dual's width",
+        flags.common.method));
   const Model model = given_model(flags.model);
   const double nats = given_tolerance(flags.cut);
   const bool has_file = !flags.data.file.empty();

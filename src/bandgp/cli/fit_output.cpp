@@ -182,6 +182,9 @@ Json fit_json(const FitSummary& summary) {
   json["reach"] = fit.reach;
   json["condition"] = fit.condition;
   json["rounding"] = fit.rounding;
+  if (fit.status == FitStatus::cancelled &&
+      !fit.certificate.positive_definite)  // stopped before there were any
+    json["certificate"] = json["condition"] = json["rounding"] = nullptr;
   json["rejected"] = {{"not_positive_definite", fit.rejected_not_positive_definite},
                       {"too_large", fit.rejected_too_large}};
   json["leave_one_out"] = nullptr;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <iostream>
 #include <new>
+#include <utility>
 
+#include "bandgp/base/quote.hpp"
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/manual.hpp"
 #include "bandgp/cli/reference.hpp"
@@ -17,7 +20,7 @@ namespace {
 /// A usage or input error: one line, whatever the message was.
 int refuse(std::string message) {
   std::ranges::replace(message, '\n', ' ');
-  std::fprintf(stderr, "bandgp: %s\n", message.c_str());
+  std::fprintf(stderr, "bandgp: %s\n", bandgp::printable(std::move(message)).c_str());
   return 2;
 }
 
@@ -53,7 +56,8 @@ int run_program(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return program.exit(help);
+    const int code = program.exit(help);
+    return std::cout.flush() ? code : refuse("cannot write to standard output");
   } catch (const CLI::ExtrasError&) {
     return refuse(bandgp::cli::left_over(program) + " (see bandgp --help)");
   } catch (const CLI::ParseError& error) {

@@ -56,6 +56,7 @@ Json to_json(const EvaluationResult& result, const Input& input, const Model& mo
   const std::vector<double> gradient = failed ? std::vector<double>{} : likelihood.gradient;
   json["gradient"] = named_json("log_", parameter_names(model.kernel), gradient);
   json["certificate"] = certificate_json(failed ? Certificate{} : likelihood.certificate);
+  if (failed && result.failure->kind == Failure::Kind::too_large) json["certificate"] = nullptr;
   json["reach"] = failed ? kUnset : likelihood.reach;
   json["condition"] = failed ? kUnset : likelihood.condition;
   json["rounding"] = failed ? kUnset : result.rounding;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bandgp/base/quote.hpp"
 #include "bandgp/cli/style.hpp"
 #include "bandgp/cli/times.hpp"
 #include "bandgp/io/result_json.hpp"
@@ -52,13 +53,15 @@ std::string short_list(const std::vector<std::string>& names) {
 std::string columns_text(const Input& input) {
   if (input.value_column.empty()) return "";
   const bool named = !input.value_name.empty();
-  const auto shown = [&](const std::string& column) { return named ? column : "column " + column; };
+  const auto shown = [&](const std::string& column) {
+    return named ? printable(column) : "column " + column;
+  };
   const std::string time = !input.time_column.empty() ? shown(input.time_column)
-                           : !input.time_name.empty() ? input.time_name
+                           : !input.time_name.empty() ? printable(input.time_name)
                                                       : "row";
   std::string text = fmt::format("\n{} against {}", shown(input.value_column), time);
   if (!input.error_column.empty()) text += fmt::format(", errors {}", shown(input.error_column));
-  if (!input.unused.empty()) text += fmt::format("; not used: {}", short_list(input.unused));
+  if (!input.unused.empty()) text += fmt::format("; not used: {}", printable(short_list(input.unused)));
   return text;
 }
 
@@ -120,7 +123,8 @@ void add_size(Json& result, const Series& series) {
 
 std::string input_text(const Input& input) {
   const SeriesReport& report = input.series->report;
-  std::string text = fmt::format("{}: {}, {} used", input.name, counted(report.rows, "row"), report.used);
+  std::string text =
+      fmt::format("{}: {}, {} used", printable(input.name), counted(report.rows, "row"), report.used);
   if (report.dropped > 0) text += fmt::format(", {} dropped (not finite)", report.dropped);
   if (report.thinned > 0) text += fmt::format(", {} thinned out", report.thinned);
   if (input.bad_lines > 0) text += fmt::format("; {} skipped", counted(input.bad_lines, "malformed line"));

@@ -49,6 +49,14 @@ unsigned readings_of(double number, unsigned open) {
   return open;
 }
 
+/// Digits in three fields, perhaps with more behind them: 01/02/03.
+bool looks_like_date(std::string_view cell) {
+  const std::size_t end = cell.find_first_not_of("0123456789/.-");
+  const std::string_view date = cell.substr(0, end);
+  return !date.empty() && date.front() >= '0' && date.front() <= '9' &&
+         std::ranges::count_if(date, [](char c) { return c < '0' || c > '9'; }) == 2;
+}
+
 std::int64_t midnight_before(std::int64_t seconds) {
   const std::int64_t from = seconds - kEarliest;  // not negative
   return kEarliest + from / 86400 * 86400;
@@ -136,7 +144,12 @@ void TimeColumn::add_number(double number) {
 
 void TimeColumn::add_written(std::string_view cell) {
   const std::optional<Written> written = read_timestamp(cell);
-  if (!written) throw Malformed{fmt::format("{} is neither a number nor a date", quote(cell))};
+  if (!written)
+    throw Malformed{fmt::format("{} is neither a number nor a date{}", quote(cell),
+                                looks_like_date(cell)
+                                    ? " in a form that is known; --time-format tells how it is "
+                                      "written, such as --time-format %d/%m/%y"
+                                    : "")};
   const bool first = kind_ == Kind::open;
   if (!first &&
       (written->year_first != form_.year_first || written->month_named != form_.month_named ||
