@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import os
@@ -89,6 +90,8 @@ class GP:
         its index; a Table from read_table() has all. Rows that are not finite are dropped, unsorted times sorted,
         equal times merged: `series_` counts them. Ctrl-C raises KeyboardInterrupt; the best so far is kept.
         """
+        if not isinstance(self.kernel, str):
+            raise TypeError(f'kernel is {self.kernel!r}, must be text such as "se + matern12"')
         with python_words():
             _core.parameter_names(self.kernel)
         cut = make_cut(kernel=self.kernel, method=self.method, tolerance=self.tolerance, bandwidth=self.bandwidth,
@@ -291,6 +294,18 @@ class GP:
         self.__dict__.update(state)
         text = state["_fitted"]
         self._fitted = None if text is None else _core.Fitted.from_text(text, "pickle", thread_count(self.threads))
+
+    def __copy__(self) -> GP:
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GP:
+        """A fit never changes: copies share it, with the data that a pickle may leave out."""
+        shared = ("_fitted", "_loss")
+        twin = self.__copy__()
+        twin.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items() if name not in shared})
+        return twin
 
     # --- what was found ---------------------------------------------------------------------------------------------
 

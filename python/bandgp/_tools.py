@@ -89,6 +89,7 @@ def simulate(n: Optional[int] = None, *, t: Any = None, gap: float = 1.0, start:
              noise: float = 0.0, seed: int = 0) -> tuple[Array, Array]:
     """Times and one draw of the model at them, in linear time: at `t`, or at `n` times `gap` apart."""
     text = kernel_with(kernel, variance, lengthscale)
+    seed = whole("seed", seed)
     if (t is None) == (n is None):
         raise ValueError("give either n or t")
     with python_words():

@@ -157,7 +157,13 @@ void bind_tools(nb::module_& m) {
       "bandwidth_on_series",
       [](const SharedSeries& shared, const std::string& kernel, double noise, const std::string& mean,
          double nats) {
-        return to_dict(bandwidth_rules(model_of(kernel, noise, mean), *shared.series, nats), nats);
+        const Model model = model_of(kernel, noise, mean);
+        BandwidthRules rules;
+        {
+          const nb::gil_scoped_release unlocked;
+          rules = bandwidth_rules(model, *shared.series, nats);
+        }
+        return to_dict(rules, nats);
       },
       nb::arg("series"), nb::arg("kernel"), nb::arg("noise"), nb::arg("mean"), nb::arg("nats"));
 
@@ -175,7 +181,12 @@ void bind_tools(nb::module_& m) {
   m.def(
       "simulate_times",
       [](Index n, double gap, double start, bool irregular, std::uint64_t seed) {
-        return to_numpy(simulate_times(n, gap, start, irregular, seed));
+        std::vector<double> times;
+        {
+          const nb::gil_scoped_release unlocked;
+          times = simulate_times(n, gap, start, irregular, seed);
+        }
+        return to_numpy(std::move(times));
       },
       nb::arg("n"), nb::arg("gap"), nb::arg("start"), nb::arg("irregular"), nb::arg("seed"));
 }

@@ -119,6 +119,15 @@ def test_pickle_and_copy(small):
     assert repr(pickle.loads(pickle.dumps(bandgp.GP("se")))) == "GP()"
 
 
+def test_copies_keep_the_data():
+    """A pickle of a dual may do without; a copy in memory has no reason to."""
+    t, y = bandgp.simulate(5_000, variance=1, lengthscale=200, noise=0.1)
+    gp = bandgp.GP().fit(t, y)
+    for twin in (copy.copy(gp), copy.deepcopy(gp)):
+        assert twin.loo().nlpd == gp.loo().nlpd and twin.fit(t, y + 1) is twin
+    assert abs(gp.predict([100.0])[0] - twin.predict([100.0])[0] + 1) < 1e-3  # the original is as it was
+
+
 def test_pickles_are_small():
     """The dual of a long smooth series takes less room than its data, let alone a factor."""
     t, y = bandgp.simulate(20_000, variance=1, lengthscale=200, noise=0.1)

@@ -67,6 +67,28 @@ std::string failures_text(const CvSummary& summary) {
   return text;
 }
 
+std::vector<MethodAverage> averages_of(const CvSummary& summary) {
+  std::vector<MethodAverage> averages;
+  averages.reserve(summary.results.size());
+  for (const MethodResult& result : summary.results) averages.push_back(average_of(result));
+  return averages;
+}
+
+/// The methods without a failure that no other betters by as much as is printed.
+std::vector<std::size_t> best_of(std::span<const MethodAverage> averages, const Column& column) {
+  std::vector<std::size_t> best;
+  for (std::size_t m = 0; m < averages.size(); ++m) {
+    const double value = column.value(averages[m]), badness = column.badness(value);
+    if (!averages[m].whole() || !std::isfinite(badness)) continue;
+    const bool beaten = std::ranges::any_of(averages, [&](const MethodAverage& other) {
+      const double theirs = column.value(other);
+      return other.whole() && column.badness(theirs) < badness && column.text(theirs) != column.text(value);
+    });
+    if (!beaten) best.push_back(m);
+  }
+  return best;
+}
+
 }  // namespace
 
 Json cv_json(const CvSummary& summary) {
@@ -86,22 +108,13 @@ std::string cv_text(const CvSummary& summary) {
   std::vector<std::vector<std::string>> rows = {{"method"}};
   for (const Column& column : kColumns) rows[0].emplace_back(fmt::format("{} ", column.heading));
   rows[0].emplace_back("failed");
-  std::vector<MethodAverage> averages;
-  averages.reserve(summary.results.size());
-  for (const MethodResult& result : summary.results) averages.push_back(average_of(result));
+  const std::vector<MethodAverage> averages = averages_of(summary);
   for (std::size_t m = 0; m < averages.size(); ++m) {
     const MethodAverage& average = averages[m];
     rows.push_back({summary.results[m].choice.name()});
     for (const Column& column : kColumns) {
-      const double value = column.value(average), badness = column.badness(value);
-      const bool best =
-          average.whole() && std::isfinite(badness) && std::ranges::none_of(averages, [&](const auto& other) {
-            // Not better by as much as is printed.
-            const double theirs = column.value(other);
-            return other.whole() && column.badness(theirs) < badness &&
-                   column.text(theirs) != column.text(value);
-          });
-      rows.back().push_back(column.text(value) + (best ? "*" : " "));
+      const bool best = std::ranges::count(best_of(averages, column), m) > 0;
+      rows.back().push_back(column.text(column.value(average)) + (best ? "*" : " "));
     }
     rows.back().push_back(average.done == summary.folds && average.failures == 0 ? ""
                           : average.done < summary.folds
@@ -126,20 +139,15 @@ std::string cv_page(const CvSummary& summary, const std::string& created) {
   page.command = summary.command;
   page.created = created;
   page.remark = cv_reservation(summary);
+  const std::vector<MethodAverage> averages = averages_of(summary);
   const auto best = [&](const char* label, const Column& column, const char* unit) {
-    const MethodResult* winner = nullptr;
-    double least = std::numeric_limits<double>::infinity();
-    for (const MethodResult& result : summary.results) {
-      const MethodAverage average = average_of(result);
-      const double badness = column.badness(column.value(average));
-      if (!average.whole() || !(badness < least)) continue;
-      least = badness;
-      winner = &result;
-    }
-    if (winner == nullptr) return;
-    page.cards.push_back({label, winner->choice.name(),
-                          fmt::format("{} {}", column.text(column.value(average_of(*winner))), unit),
-                          "mean of the folds, among the methods without a failure"});
+    const std::vector<std::size_t> winners = best_of(averages, column);
+    if (winners.empty()) return;
+    const std::string name = summary.results[winners[0]].choice.name();
+    page.cards.push_back(
+        {label, winners.size() == 1 ? name : fmt::format("{} and {} more", name, winners.size() - 1),
+         fmt::format("{} {}", column.text(column.value(averages[winners[0]])), unit),
+         "mean of the folds, among the methods without a failure"});
   };
   best("Smallest error", kColumns[0], "NMSE");
   best("Best joint density", kColumns[1], "nats a fold");

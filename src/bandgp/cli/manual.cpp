@@ -28,9 +28,9 @@ constexpr Section kGeneral[] = {
     {"Files",
      "Data are tables of numbers, separated by commas, semicolons, tabs or blanks, with or without a header "
      "line. "
-     "Empty cells, NA, NaN and inf are missing values: their rows are dropped and counted. A hyphen stands "
-     "for "
-     "standard input or output. An output file appears whole or not at all."},
+     "Empty cells, NA, NaN, inf and a lone hyphen are missing values: their rows are dropped and counted. As "
+     "a "
+     "file, a hyphen stands for standard input or output. An output file appears whole or not at all."},
     {"Exit status",
      "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
      "says why. 2: "
