@@ -109,12 +109,14 @@ std::string cv_text(const CvSummary& summary) {
   for (const Column& column : kColumns) rows[0].emplace_back(fmt::format("{} ", column.heading));
   rows[0].emplace_back("failed");
   const std::vector<MethodAverage> averages = averages_of(summary);
+  std::vector<std::vector<std::size_t>> best;  // of every column
+  for (const Column& column : kColumns) best.push_back(best_of(averages, column));
   for (std::size_t m = 0; m < averages.size(); ++m) {
     const MethodAverage& average = averages[m];
     rows.push_back({summary.results[m].choice.name()});
-    for (const Column& column : kColumns) {
-      const bool best = std::ranges::count(best_of(averages, column), m) > 0;
-      rows.back().push_back(column.text(column.value(average)) + (best ? "*" : " "));
+    for (std::size_t c = 0; c < best.size(); ++c) {
+      const bool wins = std::ranges::count(best[c], m) > 0;
+      rows.back().push_back(kColumns[c].text(kColumns[c].value(average)) + (wins ? "*" : " "));
     }
     rows.back().push_back(average.done == summary.folds && average.failures == 0 ? ""
                           : average.done < summary.folds

@@ -146,14 +146,11 @@ inline std::string left_text(const std::optional<Forecast::Left>& left, bool bri
 
 /// The names that go with this many parameters: while a sum is being looked for, smaller kernels are trained.
 inline std::vector<std::string> names_of(std::size_t parameters, bool brief) {
-  std::vector<std::string> names;
-  const std::size_t terms = parameters / 2;
-  for (std::size_t term = 1; term <= terms; ++term) {
-    const std::string number = terms == 1 ? "" : fmt::format("_{}", term);
-    names.push_back((brief ? "var" : "variance") + number);
-    names.push_back((brief ? "len" : "lengthscale") + number);
+  std::vector<std::string> names = parameter_names(std::vector<Term>(parameters / 2));
+  for (std::string& name : names) {
+    if (brief && name.starts_with("variance")) name.replace(0, 8, "var");
+    if (brief && name.starts_with("lengthscale")) name.replace(0, 11, "len");
   }
-  names.emplace_back("noise");
   return names;
 }
 
