@@ -151,6 +151,36 @@ TEST(Mixed, auto_puts_each_term_where_it_is_cheaper_and_agrees_with_the_band) {
   EXPECT_EQ(mixed.likelihood.method, "mixed");
 }
 
+/// What is left out is chosen for data that the model fits, and chosen anew where they turn out otherwise:
+/// with signals and noise of any size the certificate is within the tolerance and the band's result within
+/// both.
+TEST(Mixed, tolerance_is_kept_whether_or_not_the_model_fits) {
+  Random random(26);
+  const std::size_t n = support::kSanitized ? 600 : 3000;
+  for (const char* kernel : {"1*se(lengthscale=60) + 0.5*matern12(lengthscale=1.5)",
+                             "1*se(lengthscale=40) + 1*se(lengthscale=1.5)",
+                             "3*se(lengthscale=80) + 0.1*se(lengthscale=25) + 0.5*matern32(lengthscale=1)"}) {
+    for (const double size : {0.01, 1.0, 100.0}) {
+      SCOPED_TRACE(testing::Message() << kernel << ", values times " << size);
+      Case c;
+      c.time = support::make_times(random, n, Times::irregular, 1);
+      for (const double t : c.time)
+        c.value.push_back(size * (std::sin(t / 30) + 0.5 * std::sin(t / 2) + 0.3 * random.normal()));
+      c.model = {kernel, random.log_uniform(0.003, 1), Mean::linear};
+      const Series series = support::make_series(c);
+      for (const double tolerance : {1.0, 1e-2, 1e-5}) {
+        const EvaluationResult mixed = evaluate(series, c.model, {.tolerance = tolerance});
+        const EvaluationResult band = evaluate(series, c.model, {.method = Method::band, .tolerance = 1e-7});
+        ASSERT_EQ(mixed.likelihood.method, "mixed");
+        const double bound = mixed.likelihood.certificate.nll_error.value();
+        EXPECT_LE(bound, tolerance);
+        EXPECT_LE(std::abs(mixed.likelihood.nll - band.likelihood.nll),
+                  bound + 1e-7 + 1e-12 * std::abs(band.likelihood.nll));
+      }
+    }
+  }
+}
+
 /// Differences of the gradient keep the entries of the band; what is held beside it must be found then, too.
 TEST(Mixed, kept_entries_give_the_same_likelihood_for_every_short_shape) {
   Random random(25);

@@ -32,6 +32,7 @@ struct Certificate {
 struct CertificateInputs {
   Index n = 0;
   double q = 0;               // q̃, profiled over the mean's coefficients
+  double weights = 0;         // wᵀw, the part of q̃ that is a basis's, where there is one
   double prior_variance = 0;  // k(0)
   bool mean_estimated = false;
   double mean_variance = 0;   // largest hᵀ(HᵀÃ⁻¹H)⁻¹h over the span

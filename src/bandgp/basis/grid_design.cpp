@@ -74,6 +74,7 @@ GridErrors errors_of(const GridDesign& design, const GridDemand& demand) {
   e.gram = s * s * w * heaviest * (sums_cut + band_cut);
   const UpperBound nodes_phi = of(1 + kRootPi * per_step);
   e.basis = s * sqrt(w * heaviest * nodes_phi * of(kPointsPhi));
+  e.residual = e.gram + two * e.cut * e.basis + e.cut * e.cut;
   const UpperBound norm = sqrt(variance * (one + e.aliasing));  // ≥ ‖φ*‖
   e.cross = e.aliasing * variance * of(kPointsSe) * heaviest + e.cut * norm + e.basis * node_tail;
   e.prior = e.aliasing * variance + node_tail * node_tail;
@@ -88,19 +89,22 @@ double share_of(const GridDemand& demand) {
 
 }  // namespace
 
-double affordable_cut(const GridDemand& demand, double basis) {
+double cut_for_variances(const GridDemand& demand, double other_variance) {
   // A latent variance can be as small as d/(points in ℓ); 2ε_c σ/√v of it may be wrong, which is to be 1e-6
   // or so.
-  const double noise = 1 / demand.largest_weight;
-  const double smallest =
-      1e-6 * noise / std::sqrt(demand.variance * std::max(1.0, 4 * demand.heaviest.value() * noise));
-  const double share = share_of(demand);
-  const double by_matrix = 2 * share / (1 + std::sqrt(1 + 4 * share));  // ε + ε² ≤ share
-  const double by_weights = std::sqrt(0.05 * demand.tolerance / demand.q_bound) / (2 * basis);
-  return std::min({smallest, by_matrix, by_weights});
+  const double noise = 1 / demand.largest_weight, points = std::max(1.0, 4 * demand.heaviest.value() * noise);
+  return 1e-6 * std::sqrt((noise * noise + other_variance) / (demand.variance * points));
 }
 
 namespace {
+
+/// What ‖D^{−½}(Φ − Φ_c)‖ may be where the basis has this norm: for the NLL, and for the smallest variances.
+double affordable_cut(const GridDemand& demand, double basis) {
+  const double share = share_of(demand);
+  const double by_matrix = 2 * share / (1 + std::sqrt(1 + 4 * share));  // ε + ε² ≤ share
+  const double by_weights = std::sqrt(0.05 * demand.tolerance / demand.q_bound) / (2 * basis);
+  return std::min({cut_for_variances(demand, 0), by_matrix, by_weights});
+}
 
 /// Shares the tolerance among the three errors; what they make of it together is for the certificate to say.
 GridDesign first_design(const GridDemand& demand) {
@@ -149,7 +153,10 @@ GridDesign first_design(const GridDemand& demand) {
 GridDesign design_grid(const GridDemand& demand) {
   GridDemand tighter = demand;
   GridDesign design;
-  const CertificateInputs inputs{.n = demand.n, .q = demand.q_bound, .prior_variance = demand.variance};
+  const CertificateInputs inputs{.n = demand.n,
+                                 .q = demand.q_bound,
+                                 .weights = 0.5 * demand.q_bound,  // the least favourable split
+                                 .prior_variance = demand.variance};
   for (int attempt = 0; attempt < 12; ++attempt) {
     design = first_design(tighter);
     const double nodes = most_nodes(design, demand);
@@ -162,6 +169,22 @@ GridDesign design_grid(const GridDemand& demand) {
   return design;
 }
 
+namespace {
+
+/// How far q = min ‖L⁻¹(y − Φw)‖² + ‖w‖² is from what (y − Φ̂ŵ, ŵ) make of it, ‖L⁻¹(Φ − Φ̂)‖ ≤ ε, where ŵ
+/// misses the minimum with Φ̂ by a gradient of γ.  With r and w for the norms of the two parts as computed:
+/// putting ŵ in gives q ≤ q̂ + 2εrw + ε²w².  At the true minimum, D away in the norm of M, the sum with Φ̂ is
+/// q̂ − 2γD + D² at least and the parts are no longer than r + D, w + D; the least over D is the other side.
+UpperBound change_of_square(UpperBound cut, UpperBound residual, const CertificateInputs& in) {
+  const UpperBound one = UpperBound::exactly(1), two = UpperBound::exactly(2);
+  const UpperBound r = sqrt(computed(in.q - in.weights + 1e-9 * in.q)), w = sqrt(computed(in.weights));
+  const UpperBound slope = residual + cut * (r + (one + cut) * w);
+  const UpperBound steepness = one + over_one_minus(two * cut + cut * cut);  // 1/(1 − 2ε − ε²)
+  return two * cut * r * w + cut * cut * w * w + slope * slope * steepness;
+}
+
+}  // namespace
+
 Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInputs& in) {
   const UpperBound one = UpperBound::exactly(1), two = UpperBound::exactly(2),
                    half = UpperBound::exactly(0.5);
@@ -171,11 +194,10 @@ Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInpu
   // (1−ρ)A ⪯ Â ⪯ (1+ρ)A with 1+ρ = (1+ρ_E)(1+κ).
   c.rho = e.matrix + kappa + e.matrix * kappa;
   if (!(c.rho.value() < 1) || !(e.gram.value() < 1)) return c;
-  const UpperBound residual = (e.gram + two * e.cut * e.basis + e.cut * e.cut) * sqrt(q);  // ≥ ‖Φᵀα − w‖
+  const UpperBound residual = e.residual * sqrt(q);
   const auto count = [](Index k) { return UpperBound::exactly(static_cast<double>(k)); };
-  c.nll_error =
-      half * (count(in.n) * minus_log_one_minus(e.matrix) + e.matrix * (one + kappa) * q +
-              count(m) * minus_log_one_minus(e.gram) + kappa * (one + kappa) * q + residual * residual);
+  c.nll_error = half * (count(in.n) * minus_log_one_minus(e.matrix) + e.matrix * (one + kappa) * q +
+                        count(m) * minus_log_one_minus(e.gram) + change_of_square(e.cut, residual, in));
   // Predictions, at an x* of latent variance v ≤ φ*ᵀφ* (+ what an estimated mean adds, as for a band).
   const UpperBound prior = computed(in.prior_variance) * (one + e.aliasing);
   const UpperBound m_factor = (one + e.gram) * (one + e.latent) *

@@ -53,6 +53,7 @@ struct GridErrors {
   UpperBound cross;     // ε* ≥ ‖D^{−½}(k* − Φ_cφ_c*)‖ for any x*
   UpperBound prior;     // ≥ |σ² − φ_c*ᵀφ_c*|
   UpperBound latent;    // what else a latent variance may be off by, relative: of a band beside the basis
+  UpperBound residual;  // ≥ ‖Φᵀα − w‖/√q: how far w is from solving the model of the cut windows
 
   /// κ = ε_c + ε_c²: cutting the windows changes M, and Â, by at most this factor.
   UpperBound relative_cut() const { return cut + cut * cut; }
@@ -61,8 +62,9 @@ struct GridErrors {
   bool fit_double() const { return basis.value() * basis.value() < 1e13; }
 };
 
-/// What ‖D^{−½}(Φ − Φ_c)‖ may be where the basis has this norm: for the NLL, and for the smallest variances.
-double affordable_cut(const GridDemand& demand, double basis);
+/// What ‖D^{−½}(Φ − Φ_c)‖ may be for the smallest variances, where other terms of this variance are noise to
+/// this one.
+double cut_for_variances(const GridDemand& demand, double other_variance);
 
 /// The coarsest grid, the shortest windows and the fewest off-diagonals that the tolerance allows.
 GridDesign design_grid(const GridDemand& demand);

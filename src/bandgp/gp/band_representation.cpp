@@ -220,8 +220,8 @@ void BandRepresentation::gradient(double* column, const double* noise_slope, std
   const Index size = chunk_from(0).end;
   for (Index end = envelope_.panels(); end > 0; end -= size) {
     const PanelRange chunk{std::max<Index>(0, end - size), end};
+    if (partner_ != nullptr) partner_->before_inversion(chunk, column);
     solve_upper(matrix_, chunk, {column, 1, 0});  // α, before the inverse takes the factor's place
-    if (partner_ != nullptr) partner_->before_inversion(chunk);
     inversion_.run(chunk);
     worker_.wait();
     task_ = chunk;
@@ -245,11 +245,7 @@ void BandRepresentation::contract(PanelRange range) {
   if (partner_ != nullptr) corrected_.reserve(kBlock * (envelope_.window() + 1));
   for (Index j = range.end - 1; j >= range.begin; --j) {
     const Index last = envelope_.last_panel(j);
-    if (partner_ != nullptr) {
-      for (Index i = j; i <= last; ++i)
-        std::copy_n(matrix_.column(i, kPanel * j), kBlock, corrected_.data() + kBlock * (i - j));
-      partner_->subtract(j, last, corrected_.data());
-    }
+    if (partner_ != nullptr) partner_->correct(j, last, corrected_.data());
     // Blocks of A⁻¹.
     const auto inverse = [&](Index i) -> const double* {
       return partner_ != nullptr ? corrected_.data() + kBlock * (i - j) : matrix_.column(i, kPanel * j);
@@ -274,14 +270,14 @@ void BandRepresentation::contract(PanelRange range) {
 
 void BandRepresentation::inverse_diagonal(std::span<double> out) {
   inversion_.start(matrix_, matrix_);
-  if (partner_ != nullptr) partner_->before_inversion(matrix_.all());
+  if (partner_ != nullptr) partner_->before_inversion(matrix_.all(), nullptr);
   inversion_.run(matrix_.all());
   alignas(64) double block[kBlock];
   for (Index p = envelope_.panels() - 1; p >= 0; --p) {
-    std::copy_n(matrix_.column(p, kPanel * p), kBlock, block);
-    if (partner_ != nullptr) partner_->subtract(p, p, block);
+    if (partner_ != nullptr) partner_->correct(p, p, block);
+    const double* inverse = partner_ != nullptr ? block : matrix_.column(p, kPanel * p);
     for (Index r = 0; r < kPanel && kPanel * p + r < points_->size(); ++r)
-      out[static_cast<std::size_t>(kPanel * p + r)] = block[(kPanel + 1) * r];
+      out[static_cast<std::size_t>(kPanel * p + r)] = inverse[(kPanel + 1) * r];
   }
 }
 

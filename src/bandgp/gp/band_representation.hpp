@@ -21,10 +21,11 @@ class BandPartner {
   /// The panels of `range` hold L, and their rows of b are L⁻¹b.
   virtual void after_factor(PanelRange range, RightHandSides b) = 0;
   /// The columns of `range` still hold L; then they hold the inverse.  From the last range to the first.
-  virtual void before_inversion(PanelRange range) = 0;
-  /// blocks[64(i − j) + 8c + r] −← (YSYᵀ)(8i + r, 8j + c) for panels i from j to `last`, once the range of j
-  /// has been inverted: block columns from the last to the first.
-  virtual void subtract(Index j, Index last, double* blocks) = 0;
+  /// `column`, unless null, is the reduced one that is about to become α.
+  virtual void before_inversion(PanelRange range, const double* column) = 0;
+  /// blocks[64(i − j) + 8c + r] ← A⁻¹(8i + r, 8j + c) for panels i from j to `last`, once the range of j has
+  /// been inverted: block columns from the last to the first.
+  virtual void correct(Index j, Index last, double* blocks) = 0;
 };
 
 class BandRepresentation final : public Representation {

@@ -18,11 +18,16 @@ struct MeanWidth {
 };
 MeanWidth estimate_width(const Observations& points, double reach);
 
+/// Where the inverse of the covariance of these terms, cut at `reach`, and the noise has died away by so many
+/// nepers; 33 and two more are what a basis beside a band is usually held for.
+inline constexpr double kNepersOfInverse = 33;
+double inverse_length(const Kernel& kernel, const Observations& points, double reach, double nepers);
+
 double band_nanoseconds(Index n, const MeanWidth& width);
 double dual_nanoseconds(Index n, double nodes, Index bandwidth);
 /// Columns of local polynomials that are held at a point, for long terms of at least this length-scale beside
-/// a band of this reach.
-double local_columns(double gap, double lengthscale, double reach);
+/// a band whose inverse has this length.
+double local_columns(double gap, double lengthscale, double inverse);
 /// Short terms of this width in the band, `columns` to a point, `nodes` in all, in a matrix `bandwidth` wide.
 double mixed_nanoseconds(Index n, const MeanWidth& width, double columns, double nodes, double bandwidth);
 

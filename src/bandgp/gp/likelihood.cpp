@@ -69,6 +69,8 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   profile();
 
   double* y = columns_.data();
+  const double* w =
+      y + observations_.padded_size();  // behind the points: a basis's weights, if there are any
   const auto n = static_cast<double>(observations_.size());
   out.q = dot(y, y, stride_);
   out.log_determinant = representation_->log_determinant();
@@ -82,6 +84,7 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
 
   out.certificate = representation_->certificate({.n = observations_.size(),
                                                   .q = out.q,
+                                                  .weights = dot(w, w, stride_ - observations_.padded_size()),
                                                   .prior_variance = kernel_.variance(),
                                                   .mean_estimated = profiled_.count > 0,
                                                   .mean_variance = profiled_.largest_variance});

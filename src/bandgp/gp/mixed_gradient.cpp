@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of A = ΦΦᵀ + B, and the entries of A⁻¹ inside the band.
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 
@@ -28,7 +29,13 @@ void MixedRepresentation::solve_back(Index p, bool whole) {
   }
 }
 
-void MixedRepresentation::before_inversion(PanelRange range) {
+void MixedRepresentation::before_inversion(PanelRange range, const double* column) {
+  const Index begin = kPanel * range.begin, end = kPanel * range.end;
+  for (Index a = held(range.begin).first; column != nullptr && a < held(range.end - 1).last; ++a) {
+    const ColumnPanel& panel = column_panel(a);
+    simd::panel_kernels().add_times(panel.values, std::max(begin, panel.begin), std::min(end, panel.last),
+                                    column, projected_residual_.data() + kPanel * a);
+  }
   for (Index p = range.end - 1; p >= range.begin && !transposed_; --p) solve_back(p, false);
 }
 
@@ -46,7 +53,7 @@ void MixedRepresentation::measure_back(Index p) {
         const double entry = l.column(j / kPanel, kPanel * p + c)[j % kPanel];
         for (Index r = 0; r < kPanel; ++r) sum[r] += entry * at->values[kPanel * j + r];
       }
-      row[c] += at->norm * std::sqrt(dot(sum, sum, kPanel));
+      for (Index r = 0; r < kPanel; ++r) row[c] += at->norm[r] * std::abs(sum[r]);
     }
   }
   back_square_ += dot(row, row, kPanel);
@@ -173,7 +180,8 @@ void MixedRepresentation::start_corrections(bool with_slopes) {
       if (with_slopes) add_slopes(a, b);
     }
   }
-  ring_ = band_.envelope().window() + 1;
+  // A power of two: 3 divisions for every pair of blocks were a hundredth of an evaluation.
+  ring_ = static_cast<Index>(std::bit_ceil(static_cast<std::size_t>(band_.envelope().window() + 1)));
   most_held_ = 1;
   Index widest = 1;
   for (Index p = 0; p < std::ssize(felt_); ++p) {
@@ -185,10 +193,12 @@ void MixedRepresentation::start_corrections(bool with_slopes) {
 }
 
 /// First −YΣ at the points of panel j, as blocks for every panel of columns that a point of the band's column
-/// j sees; then that times Yᵀ.  Blocks of Yᵀ stay in a ring as long as the band looks back at them.
-void MixedRepresentation::subtract(Index j, Index last, double* blocks) {
+/// j sees; then B⁻¹ and that times Yᵀ.  Blocks of Yᵀ stay in a ring as long as the band looks back at them.
+void MixedRepresentation::correct(Index j, Index last, double* blocks) {
   const simd::PanelKernels& kernels = simd::panel_kernels();
-  const auto transposed = [&](Index i) { return transposed_y_.data() + kBlock * most_held_ * (i % ring_); };
+  const auto transposed = [&](Index i) {
+    return transposed_y_.data() + kBlock * most_held_ * (i & (ring_ - 1));
+  };
   const Range own = felt(j);
   const Index size = kPanel * (own.last - own.first), end = felt(last).last;
   const double* const here = transposed(j);
@@ -199,15 +209,17 @@ void MixedRepresentation::subtract(Index j, Index last, double* blocks) {
     const ColumnPanel& panel = column_panel(a);
     double* const product = product_.data() + kBlock * (a - own.first);
     kernels.add_outer(&here, 1, sigma_.data() + kBlock * (panel.sigma + own.first - panel.low), 0, size,
-                      &product);
+                      &product, &product);
   }
   for (Index i = j, count; i <= last; i += count) {
     const Range rows = felt(i);
     count = i < last && felt(i + 1).first == rows.first && felt(i + 1).last == rows.last ? 2 : 1;
     const double* const x[2] = {transposed(i), transposed(i + 1)};
+    const double* const inverse[2] = {band_.matrix().column(i, kPanel * j),
+                                      band_.matrix().column(i + count - 1, kPanel * j)};
     double* const to[2] = {blocks + kBlock * (i - j), blocks + kBlock * (i + 1 - j)};
     kernels.add_outer(x, count, product_.data() + kBlock * (rows.first - own.first), 0,
-                      kPanel * (rows.last - rows.first), to);
+                      kPanel * (rows.last - rows.first), inverse, to);
   }
 }
 
@@ -216,20 +228,22 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
   const double* w = column + behind();
   slope_sums_.assign(long_.size(), 0.0);
   take_slopes();
-  for (const ColumnPanel& panel : columns_) {  // − αᵀΨw = − (Vᵀr')ᵀC'w
-    alignas(64) double z[kPanel] = {};
-    simd::panel_kernels().add_times(panel.values, panel.begin, panel.last, column, z);
+  start_corrections(true);
+  projected_residual_.reserve(gram_envelope_.padded_size());
+  std::fill_n(projected_residual_.data(), gram_envelope_.padded_size(), 0.0);
+  band_gradient_.resize(2 * short_index_.size() + 1);
+  band_.gradient(column, noise_slope, band_gradient_);
+  for (Index a = 0; a < std::ssize(columns_); ++a) {  // − αᵀΨw = − (Vᵀr')ᵀC'w
+    const ColumnPanel& panel = column_panel(a);
     const std::vector<Index>& nodes = nodes_of(panel).panels;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       alignas(64) double slope[kPanel] = {};
       simd::panel_kernels().add_times(slopes_of_c_.data() + kBlock * block_of(panel, k), 0, kPanel,
                                       w + kPanel * nodes[k], slope);
-      slope_sums_[panels_[static_cast<std::size_t>(nodes[k])].term] -= dot(z, slope, kPanel);
+      slope_sums_[panels_[static_cast<std::size_t>(nodes[k])].term] -=
+          dot(projected_residual_.data() + kPanel * a, slope, kPanel);
     }
   }
-  start_corrections(true);
-  band_gradient_.resize(2 * short_index_.size() + 1);
-  band_.gradient(column, noise_slope, band_gradient_);
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t t = 0; t < short_index_.size(); ++t) {
     out[2 * short_index_[t]] = band_gradient_[2 * t];

@@ -2,7 +2,6 @@
 // What A = ΦΦᵀ + B is made of at a θ: grids, chunks, and which of their parts meet.
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -27,11 +26,13 @@ MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Ind
   band_.set_partner(this);
 }
 
-/// Half of the tolerance is for the band.
+/// How the tolerance is shared: among the band, whose width is the square root of the work; the grids; and
+/// the polynomials with the cuts of V and Y.
+constexpr double kBandShare = 0.78, kGridShare = 0.1, kCutShare = 0.1;
 Cut MixedRepresentation::band_cut(bool keep) const {
   return {.method = Method::band,
           .rule = keep ? Cut::Rule::envelope : Cut::Rule::tolerance,
-          .tolerance = 0.5 * tolerance_};
+          .tolerance = kBandShare * tolerance_};
 }
 
 void MixedRepresentation::split(const Kernel& kernel) {
@@ -70,12 +71,11 @@ std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const O
   reached_ = true;
   // B ⪰ (1−ρ_B)D, so bounds relative to D hold relative to B but for this factor.
   errors_ = {};
-  double node_doubles = 0;
-  share_ = std::numeric_limits<double>::infinity();
+  double node_doubles = 0, nodes = 0;
   for (LongTerm& term : long_) {
     const Term& given = kernel.terms[term.index];
-    term.demand =
-        demand_for(given, points.weighted(), q_bound, 0.4 * tolerance_ / static_cast<double>(long_.size()));
+    term.demand = demand_for(given, points.weighted(), q_bound,
+                             kGridShare * tolerance_ / static_cast<double>(long_.size()));
     term.design = design_grid(term.demand);
     const GridErrors errors = errors_of(term.design, term.demand);
     reached_ = reached_ && term.design.reached && errors.fit_double();
@@ -85,20 +85,42 @@ std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const O
     errors_.basis = errors_.basis + errors.basis;
     errors_.cross = errors_.cross + errors.cross;
     errors_.prior = errors_.prior + errors.prior;
-    share_ = std::min(share_, 0.1 * affordable_cut(term.demand, errors.basis.value()));
+    nodes += most_nodes(term.design, term.demand);
     node_doubles += most_nodes(term.design, term.demand) * 16 * (term.design.vectors + 1);
   }
   if (auto failure = too_large(node_doubles)) return failure;
   for (LongTerm& term : long_) term.grid.place(term.design, points.time(), n);
+  lay_out_nodes();
+  // A model that fits makes n of its data, and about 1 of each weight.
+  share_ = kSharePart * allowance({std::min(q_bound, static_cast<double>(n)), std::min(q_bound, 2 * nodes)});
+  lay_out();
+  return too_large(doubles());
+}
+
+double MixedRepresentation::allowance(const Squares& squares) const {
+  const double r = std::sqrt(squares.residual), w = std::sqrt(squares.weights),
+               budget = kCutShare * tolerance_;
+  // With ε for all three together: ½·2εrw + ½ε²(r + w)² of the quadratic form, ½mε of log|M|.
+  const double all = std::min({0.6 * budget / (r * w), std::sqrt(0.2 * budget) / (r + w),
+                               0.2 * budget / static_cast<double>(kPanel * std::ssize(panels_))});
+  double variances = std::numeric_limits<double>::infinity();
+  for (const LongTerm& term : long_)
+    variances = std::min(variances, cut_for_variances(term.demand, short_kernel_.variance()));
+  return std::min(all, variances);
+}
+
+void MixedRepresentation::lay_out() {
+  choose_extensions();
+  choose_chunks();
+  lay_out_columns();
+}
+
+/// What cutting B leaves of V, about ρ of it, reaches as far as B does; it is rarely worth holding.
+void MixedRepresentation::choose_extensions() {
   const double decay = decay_length();
   back_extension_.distance = back_extension_.growth * decay;
-  // What cutting B left behind reaches as far as B does.
   forward_extension_.distance =
-      forward_extension_.growth * (short_kernel_.terms.empty() ? 0 : std::max(decay, 1.1 * band_.reach()));
-  choose_chunks();
-  lay_out_nodes();
-  lay_out_columns();
-  return too_large(doubles());
+      forward_extension_.growth * (past_band_ ? std::max(decay, 1.1 * band_.reach()) : decay);
 }
 
 std::optional<Failure> MixedRepresentation::too_large(double doubles) const {
@@ -109,34 +131,17 @@ std::optional<Failure> MixedRepresentation::too_large(double doubles) const {
   return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * doubles * 40};
 }
 
-/// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ the zero of its spectral density
-/// that is nearest to the real line.  For one SE term and white noise, σ²√(2π)(ℓ/δ) e^{−ω²ℓ²/2} = −d gives ω₀
-/// = (√2/ℓ)·√(log(σ²√(2π)ℓ/δd) + iπ); for a Matérn of order ½, ω₀ = (i/ℓ)√(1 + 2σ²ℓ/δd).
+/// To where V's cut may be left (a chunk's end every few gaps, each with columns of the size of σ) and Y's
+/// too.
 double MixedRepresentation::decay_length() const {
-  const Index n = points_->size();
-  const double span = points_->time()[n - 1] - points_->time()[0];
-  if (short_kernel_.terms.empty() || span == 0) return 0;
   const double* noise = points_->noise();
-  const double mean_noise = std::reduce(noise, noise + n) / static_cast<double>(n);
-  const double density = static_cast<double>(n) / span;
-  double longest = 0, variance = 0;
+  const auto n = static_cast<double>(points_->size());
+  const double mean_noise = std::reduce(noise, noise + points_->size()) / n;
+  double variance = 0;
   for (const LongTerm& term : long_) variance += term.demand.variance;
-  // To where V's cut may be left (a chunk's end every few gaps, each with columns of the size of σ) and Y's
-  // too.
   const double nepers =
-      2 + std::max(30.0, std::log(std::sqrt(static_cast<double>(n) * variance / mean_noise) / share_));
-  for (const Term& term : short_kernel_.terms) {
-    const double ratio = term.variance * term.lengthscale * density / mean_noise;
-    double rate = nepers / band_.reach();
-    if (is_se(term)) {
-      const std::complex<double> square(std::log(std::sqrt(2 * std::numbers::pi) * ratio), std::numbers::pi);
-      rate = std::numbers::sqrt2 / term.lengthscale * std::sqrt(square).imag();
-    } else if (std::holds_alternative<Matern12>(term.shape)) {
-      rate = std::sqrt(1 + 2 * ratio) / term.lengthscale;
-    }
-    longest = std::max(longest, nepers / rate);
-  }
-  return longest;
+      2 + std::max(kNepersOfInverse, std::log(std::sqrt(n * variance / mean_noise) / share_));
+  return inverse_length(short_kernel_, *points_, band_.reach(), nepers);
 }
 
 /// Longer chunks need more columns and less of what lies beyond them: multiply-adds a point, about.
@@ -171,8 +176,9 @@ void MixedRepresentation::choose_chunks() {
     }
   }
   polynomials_.lay_out(points_->time(), n, columns, chosen);
+  polynomial_error_ = {};
   for (const LongTerm& term : long_)
-    errors_.cut = errors_.cut + polynomial_error(term.design, term.demand, columns, chosen);
+    polynomial_error_ = polynomial_error_ + polynomial_error(term.design, term.demand, columns, chosen);
 }
 
 /// Panels of eight nodes, in order of position.
@@ -208,6 +214,7 @@ void MixedRepresentation::lay_out_columns() {
   columns_.clear();
   nodes_.resize(polynomials_.chunks().size());
   blocks_ = 0;
+  std::vector<Index> seeing(panels_.size(), 0);
   for (std::size_t c = 0; c < nodes_.size(); ++c) {
     const LocalPolynomials::Chunk& chunk = polynomials_.chunks()[c];
     const double low = x[chunk.begin], high = x[std::min(chunk.end, n) - 1];
@@ -236,8 +243,10 @@ void MixedRepresentation::lay_out_columns() {
         nodes.panels.push_back(*at);
     }
     std::ranges::sort(nodes.panels);
+    for (const Index q : nodes.panels) ++seeing[static_cast<std::size_t>(q)];
     blocks_ += chunk.panels * std::ssize(nodes.panels);
   }
+  most_seeing_ = std::ranges::max(seeing);
   held_.assign(static_cast<std::size_t>(behind() / kPanel), {std::ssize(columns_), 0});
   felt_ = held_;
   std::vector<Index> first(static_cast<std::size_t>(kPanel) * columns_.size());
@@ -347,12 +356,12 @@ void MixedRepresentation::take_coefficients() {
   for (ColumnPanel& panel : columns_) {
     panel.values = next - kPanel * panel.first;
     next += kPanel * (panel.last - panel.first);
-    double square = 0;
+    std::ranges::fill(panel.norm, 0.0);
     for (std::size_t k = 0; k < nodes_of(panel).panels.size(); ++k) {
       const double* rows = rows_of_c_.data() + kBlock * block_of(panel, k);
-      square = std::transform_reduce(rows, rows + kBlock, rows, square);
+      for (Index e = 0; e < kBlock; ++e) panel.norm[e / kPanel] += rows[e] * rows[e];
     }
-    panel.norm = std::sqrt(square);
+    for (double& norm : panel.norm) norm = std::sqrt(norm);
   }
 }
 

@@ -88,7 +88,7 @@ MixedRepresentation::Stretch MixedRepresentation::load_tests(std::span<const dou
     if (begin >= end) continue;
     std::fill_n(block, kBlock, 0.0);
     double* const to = block;
-    simd::panel_kernels().add_outer(&panel.values, 1, cross.data() - kPanel * low, begin, end, &to);
+    simd::panel_kernels().add_outer(&panel.values, 1, cross.data() - kPanel * low, begin, end, &to, &to);
     for (double& entry : block) entry = -entry;
     for (Index t = 0; t < count; ++t)
       add_coefficients_transposed(panel, block + kPanel * t, forward_.column(t));

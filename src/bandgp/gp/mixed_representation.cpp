@@ -16,33 +16,46 @@ using simd::kBlock;
 using simd::kPanel;
 
 namespace {
-/// What may be left of Y where it is cut, relative to it: as little as B's own cut leaves of its inverse, ρ
-/// or so, within these.
+/// What may be left of Y where it is cut, relative to it: 10ρ within these, but no less than ρ, as much as
+/// B's own cut leaves of its inverse.
 constexpr double kLeastDecayed = 1e-12, kMostDecayed = 1e-9;
 }  // namespace
 
 /// V ends with its panel's last point, although L⁻¹W does not: what is used is V of Ŵ = LV, whose rows behind
-/// the end are R = Σ_c L_ic V_c instead of 0.  ‖D^{−½}RC‖_F ≥ ‖D^{−½}(W − Ŵ)C‖, and a row of RC is no longer
-/// than the sum of ‖R_i‖‖C‖_F over the panels that have ended.
+/// the end are R = Σ_c L_ic V_c instead of 0.  A row of RC is no longer than Σ |R_im|‖C_m‖ over the columns
+/// m.
 void MixedRepresentation::measure_cut(Index p) {
   const Index from = band_.envelope().panel_first()[p];
   PanelBand& l = band_.matrix();
-  double row[kPanel] = {};
   alignas(64) double block[kBlock];
   const double* const rows = l.column(p, 0);
   double* const to = block;
-  auto at = std::ranges::upper_bound(columns_, from, {}, &ColumnPanel::last);
-  for (; at != columns_.end() && at->last <= kPanel * p; ++at) {
-    std::fill_n(block, kBlock, 0.0);
-    simd::panel_kernels().add_outer(&rows, 1, at->values, std::max(from, at->begin), at->last, &to);
-    double squares[kPanel] = {};
-    for (Index e = 0; e < kBlock; ++e) squares[e % kPanel] += block[e] * block[e];
-    for (Index i = 0; i < kPanel; ++i) row[i] += at->norm * std::sqrt(squares[i]);
+  Index ended = 0;
+  while (column_panel(still_felt_).last <= from) ++still_felt_;
+  auto at = columns_.begin() + still_felt_;
+  while (at != columns_.end() && at->last <= kPanel * p) {
+    const Index chunk = at->chunk;
+    double row[kPanel] = {};
+    for (; at != columns_.end() && at->chunk == chunk; ++at) {
+      std::fill_n(block, kBlock, 0.0);
+      simd::panel_kernels().add_outer(&rows, 1, at->values, std::max(from, at->begin), at->last, &to, &to);
+      for (Index e = 0; e < kBlock; ++e) row[e % kPanel] += std::abs(block[e]) * at->norm[e / kPanel];
+    }
+    for (Index i = 0; i < kPanel; ++i) {
+      const double weighted = points_->weight()[kPanel * p + i] * row[i];
+      cut_squares_[static_cast<std::size_t>(chunk)] += weighted * weighted;
+    }
+    ++ended;
   }
-  for (Index i = 0; i < kPanel; ++i) {
-    const double weighted = points_->weight()[kPanel * p + i] * row[i];
-    cut_square_ += weighted * weighted;
-  }
+  most_ended_ = std::max(most_ended_, ended);
+}
+
+/// With u_c for what chunk c makes of an x: a row sees most_ended_ of them at most, so ‖Σu_c‖² is no more
+/// than that many times Σ‖u_c‖²; and a node is seen by most_seeing_ chunks, so Σ‖x_c‖² is no more than that
+/// many times ‖x‖².
+double MixedRepresentation::cut_error() const {
+  const double largest = cut_squares_.empty() ? 0 : std::ranges::max(cut_squares_);
+  return std::sqrt(static_cast<double>(most_ended_ * most_seeing_) * largest);
 }
 
 Index MixedRepresentation::take_two(Index a, Index end, double** rows) {
@@ -91,7 +104,7 @@ void MixedRepresentation::after_factor(PanelRange range, RightHandSides b) {
                                  gram_.column(a + count - 1, kPanel * other)};
       if (from < until)
         kernels.add_outer(values + above, count - above, column_panel(other).values, from, until,
-                          blocks + above);
+                          blocks + above, blocks + above);
     }
     for (Index e = 0; e < count * b.columns; ++e)
       kernels.add_times(values[e % count], from, to, b.data + e / count * b.stride,
@@ -159,7 +172,7 @@ void MixedRepresentation::add_nodes(RightHandSides b) {
         if (nodes[k] < r) continue;
         const double* const x = rows_of_c_.data() + kBlock * block_of(own, k);
         double* const to = matrix_.column(nodes[k], kPanel * r);
-        kernels.add_outer(&x, 1, product, 0, kPanel, &to);
+        kernels.add_outer(&x, 1, product, 0, kPanel, &to, &to);
       }
     }
   }
@@ -168,7 +181,9 @@ void MixedRepresentation::add_nodes(RightHandSides b) {
 /// B = LLᵀ, V and N in one go over the panels.
 std::optional<Failure> MixedRepresentation::factor_parts(RightHandSides b) {
   transposed_ = false;
-  cut_square_ = back_square_ = decay_ = 0;
+  back_square_ = decay_ = 0;
+  cut_squares_.assign(nodes_.size(), 0.0);
+  most_ended_ = still_felt_ = 0;
   take_coefficients();
   gram_.shape(gram_envelope_);
   std::fill_n(gram_.column(0, 0), gram_envelope_.doubles(), 0.0);
@@ -202,23 +217,32 @@ double MixedRepresentation::measure_decay() {
   return most;
 }
 
+double MixedRepresentation::span() const { return points_->time()[points_->size() - 1] - points_->time()[0]; }
+
+void MixedRepresentation::hold_farther(Extension& extension) const {
+  extension.growth *= std::max(1.5, 8 * span() / (static_cast<double>(points_->size()) * extension.distance));
+}
+
 bool MixedRepresentation::held_far_enough() {
-  const Index n = points_->size();
-  const double span = points_->time()[n - 1] - points_->time()[0];
-  bool enough = true;
-  const auto check = [&](Extension& extension, bool fits) {
-    if (fits || extension.distance >= span) return;
-    enough = false;
-    const double farther =
-        std::max({1.5 * extension.distance, band_.reach(), 8 * span / static_cast<double>(n)});
-    if (extension.distance > 0) extension.growth *= farther / extension.distance;
-    extension.distance = farther;
-  };
-  check(forward_extension_, std::sqrt(cut_square_) <= share_);
-  check(back_extension_, decay_ <= std::clamp(10 * band_.rho().value(), kLeastDecayed, kMostDecayed) &&
-                             std::sqrt(back_square_) <= share_);
-  if (!enough) lay_out_columns();
-  return enough;
+  const double rho = band_.rho().value();
+  const bool fits = decay_ <= std::max(rho, std::clamp(10 * rho, kLeastDecayed, kMostDecayed)) &&
+                    std::sqrt(back_square_) <= share_;
+  if (fits || back_extension_.distance >= span()) return true;
+  hold_farther(back_extension_);
+  lay_out();
+  return false;
+}
+
+bool MixedRepresentation::left_out_little_enough(const double* column) {
+  const double all = allowance(
+      {dot(column, column, behind()), dot(column + behind(), column + behind(), envelope_.padded_size())});
+  const bool cut_fits = cut_error() <= kCutPart * all || forward_extension_.distance >= span();
+  if (share_ <= 1.2 * kSharePart * all && cut_fits) return true;
+  share_ = std::min(share_, kSharePart * all);
+  if (!cut_fits && past_band_) hold_farther(forward_extension_);
+  past_band_ = past_band_ || !cut_fits;
+  lay_out();
+  return false;
 }
 
 std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
@@ -228,10 +252,17 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   std::copy_n(b.data, b.columns * b.stride, given_.data());
   while (true) {
     if (auto failure = factor_parts(b)) return failure;
-    if (held_far_enough()) break;
+    if (held_far_enough()) {
+      if (auto failure = solve_nodes(b)) return failure;
+      if (left_out_little_enough(b.data)) return std::nullopt;
+    }
     if (auto failure = too_large(doubles())) return failure;
     std::copy_n(given_.data(), b.columns * b.stride, b.data);
   }
+}
+
+/// M, its factor, and with it w and r' of every column.
+std::optional<Failure> MixedRepresentation::solve_nodes(RightHandSides b) {
   add_nodes(b);
   largest_ = 0;
   for (Index j = 0; j < envelope_.padded_size(); ++j) largest_ = std::max(largest_, matrix_(j, j));
@@ -333,7 +364,8 @@ Certificate MixedRepresentation::certificate(CertificateInputs inputs) const {
   const UpperBound factor = UpperBound::exactly(1) + over_one_minus(rho);  // 1/(1−ρ_B): from D to B
   e.matrix = e.matrix + rho;
   // V's cut as measured, Y's as it will be held to where predictions need it.
-  e.cut = (e.cut + UpperBound::of(std::sqrt(cut_square_), 1e6) + UpperBound::exactly(share_)) * factor;
+  e.cut =
+      (e.cut + polynomial_error_ + UpperBound::of(cut_error(), 1e6) + UpperBound::exactly(share_)) * factor;
   e.cross = (e.cross + band_.cross_left_out()) * factor;
   e.basis = e.basis * factor;
   e.gram = e.relative_cut();  // M = I + CᵀNC of the cut V

@@ -72,7 +72,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
     Index first = 0, last = 0;
     Index settled = 0;         // behind it V is no more than what cutting B left: the gradient does without
     double* values = nullptr;  // column c of the panel lies at values + 8c: Wᵀ, then Vᵀ, then Yᵀ
-    double norm = 0;           // of its rows of C
+    double norm[8] = {};       // of its rows of C
     Index low = 0, high = 0, sigma = 0;  // blocks of −Σ with panels low … high−1, from number `sigma` on
   };
   /// The nodes within a window of some point of a chunk, and where its blocks of C begin: part a of the k-th
@@ -84,13 +84,24 @@ class MixedRepresentation final : public Representation, private BandPartner {
   struct Range {
     Index first, last;
   };
+  /// ‖r'‖² and ‖w‖²: what an error of Φ is multiplied by in yᵀA⁻¹y.
+  struct Squares {
+    double residual, weights;
+  };
 
   // Choosing and laying out.
   Index behind() const { return points_->padded_size(); }
+  double span() const;
   Cut band_cut(bool keep) const;
   void split(const Kernel& kernel);
   /// How far an entry of B⁻¹ dies away to the share that cutting V may cost: an estimate.
   double decay_length() const;
+  /// What the errors of the polynomials, of V's cut and of Y's may be together.
+  double allowance(const Squares& squares) const;
+  /// Of which V's cut may take so much, and the polynomials and Y's cut this each.
+  static constexpr double kCutPart = 0.6, kSharePart = 0.2;
+  void lay_out();  // for share_, all of the following
+  void choose_extensions();
   void choose_chunks();
   void lay_out_nodes();
   void lay_out_columns();
@@ -129,12 +140,18 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void add_coefficients_transposed(const ColumnPanel& panel, const double* z, double* w) const;
   std::optional<Failure> factor_parts(RightHandSides b);
   void after_factor(PanelRange range, RightHandSides b) override;
-  /// Adds the rows of a point panel to ‖D^{−½}R‖_F², the error of cutting V behind each panel's last point.
+  /// Adds the rows of a point panel to ‖D^{−½}RC‖_F² of every chunk, the error of cutting V behind its last
+  /// point.
   void measure_cut(Index p);
+  /// ≥ ‖D^{−½}RC‖ for all chunks together.
+  double cut_error() const;
   /// The most that is left of a ±1 in the rows after a chunk's first one where Y of that chunk is cut.
   double measure_decay();
-  /// Whether both are held as far as it takes; if not, they are from now on held farther.
+  /// Whether Y is held as far as it takes; if not, it is from now on held farther.
   bool held_far_enough();
+  /// Whether the chunks and V's cut suit this column, y's; if not, less is left out from now on.
+  bool left_out_little_enough(const double* column);
+  std::optional<Failure> solve_nodes(RightHandSides b);
   void add_nodes(RightHandSides b);
   /// block ← Σ xyᵀ over pairs of blocks, as add_outers() adds them.
   static void sum_outers(const std::vector<const double*>& x, const std::vector<const double*>& y,
@@ -143,7 +160,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   const double* gram_block(Index a, Index b, double* scratch);
 
   // The gradient, and what corrects the inverse of the band.
-  void before_inversion(PanelRange range) override;
+  void before_inversion(PanelRange range, const double* column) override;
   /// The same before Y's first point: ‖RC‖_F² of what LᵀY leaves there.
   void measure_back(Index p);
   /// Y at the points of panel p, from V that ends where it is held or where the gradient takes it to end.
@@ -154,7 +171,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void start_corrections(bool with_slopes);
   void add_slopes(Index a, Index b);
   void take_slopes();
-  void subtract(Index j, Index last, double* blocks) override;
+  void correct(Index j, Index last, double* blocks) override;
 
   /// p = φ* − CᵀYᵀκ of up to eight test points, in the columns of forward_; the panels of M that it touches.
   struct Stretch {
@@ -190,14 +207,21 @@ class MixedRepresentation final : public Representation, private BandPartner {
   struct Extension {
     double distance = 0, growth = 1;
   };
+  void hold_farther(Extension& extension) const;
   Extension forward_extension_, back_extension_;
-  double share_ = 0;     // what either cut may cost
-  AlignedBuffer given_;  // the columns as they came, for another attempt
+  bool past_band_ = false;       // V goes at least as far as what cutting B left of it
+  double share_ = 0;             // what the polynomials and either cut may cost
+  UpperBound polynomial_error_;  // ≥ ‖D^{−½}(Φ − WC)‖
+  AlignedBuffer given_;          // the columns as they came, for another attempt
   Index given_columns_ = 0, given_stride_ = 0;
-  AlignedBuffer projected_;  // Vᵀ(L⁻¹b)
-  double cut_square_ = 0;    // ‖D^{−½}RC‖_F² of V's cut
-  double decay_ = 0;         // what is left where the gradient takes V to end, and of a probe where Y is cut
-  double back_square_ = 0;   // ‖RC‖_F² of Y's cut
+  AlignedBuffer projected_;          // Vᵀ(L⁻¹b)
+  std::vector<double> cut_squares_;  // ‖D^{−½}RC‖_F² of V's cut, for every chunk
+  Index most_ended_ = 0;             // chunks with a part in one row of R
+  Index still_felt_ = 0;             // the first panel of columns that has not ended before a row of L begins
+  Index most_seeing_ = 0;            // chunks that see one node
+  double decay_ = 0;        // what is left where the gradient takes V to end, and of a probe where Y is cut
+  double back_square_ = 0;  // ‖RC‖_F² of Y's cut
+  AlignedBuffer projected_residual_;  // Vᵀr', gathered while V turns into Y
   bool transposed_ = false;
   std::vector<Index> mirror_start_;
   AlignedBuffer mirror_;

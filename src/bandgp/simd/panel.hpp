@@ -55,9 +55,9 @@ struct PanelKernels {
   /// x ← x L⁻¹ (from right to left); columns to … end−1 are done, those from `end` on are 0.
   void (*solve_rows_upper)(const Panels& l, double* const* x, Index count, Index from, Index to, Index end,
                            const double* inv_diag);
-  /// block[8c + r] +← Σ_l x[8l + r] y[8l + c], for `count` (1 or 2) panels x and their blocks.
+  /// block[8c + r] ← start[8c + r] + Σ_l x[8l + r] y[8l + c], for `count` (1 or 2) panels x and their blocks.
   void (*add_outer)(const double* const* x, Index count, const double* y, Index from, Index to,
-                    double* const* block);
+                    const double* const* start, double* const* block);
   /// block[8c + r] +← Σ over pairs of 8×8 blocks of Σ_l x[8l + r] y[8l + c]
   void (*add_outers)(const double* const* x, const double* const* y, Index pairs, double* block);
   /// out[r] +← Σ_c x[8c + r] b[c]

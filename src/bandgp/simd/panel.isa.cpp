@@ -409,7 +409,7 @@ struct Outers {
   static constexpr int kSets = kLanes == 8 && tall == 1 ? 2 : 1;
   Tile<tall * kSets> sum;
 
-  BANDGP_INLINE void load(double* const* block, Index half) {
+  BANDGP_INLINE void load(const double* const* block, Index half) {
     BANDGP_UNROLL for (int q = 0; q < tall * kSets; ++q) {
       BANDGP_UNROLL for (int c = 0; c < kStep; ++c) {
         sum.at[q][c] = q < tall ? Column::load(block[q] + kPanel * (half + c)) : Column::zero();
@@ -442,22 +442,22 @@ struct Outers {
 
 template <int tall>
 BANDGP_INLINE void add_outer_step(const double* const* x, const double* y, Index from, Index to,
-                                  double* const* block) {
+                                  const double* const* start, double* const* block) {
   for (Index half = 0; half < kPanel; half += kStep) {
     Outers<tall> outers;
-    outers.load(block, half);
+    outers.load(start, half);
     outers.add(x, y + half, from, to);
     outers.store(block, half);
   }
 }
 
 void add_outer(const double* const* x, Index count, const double* y, Index from, Index to,
-               double* const* block) {
+               const double* const* start, double* const* block) {
   if (kTall == 2 && count == 2) {
-    add_outer_step<kTall>(x, y, from, to, block);
+    add_outer_step<kTall>(x, y, from, to, start, block);
     return;
   }
-  for (Index q = 0; q < count; ++q) add_outer_step<1>(x + q, y, from, to, block + q);
+  for (Index q = 0; q < count; ++q) add_outer_step<1>(x + q, y, from, to, start + q, block + q);
 }
 
 void add_outers(const double* const* x, const double* const* y, Index pairs, double* block) {
@@ -470,12 +470,14 @@ void add_outers(const double* const* x, const double* const* y, Index pairs, dou
 }
 
 void add_times(const double* x, Index from, Index to, const double* b, double* out) {
-  Column even = Column::load_unaligned(out), odd = Column::zero();
-  for (Index c = from; c < to; c += 2) {
-    even = mul_add(Column::load(x + kPanel * c), Column::all(b[c]), even);
-    odd = mul_add(Column::load(x + kPanel * (c + 1)), Column::all(b[c + 1]), odd);
+  Column s0 = Column::load_unaligned(out), s1 = Column::zero(), s2 = s1, s3 = s1;
+  for (Index c = from; c < to; c += 4) {
+    s0 = mul_add(Column::load(x + kPanel * c), Column::all(b[c]), s0);
+    s1 = mul_add(Column::load(x + kPanel * (c + 1)), Column::all(b[c + 1]), s1);
+    s2 = mul_add(Column::load(x + kPanel * (c + 2)), Column::all(b[c + 2]), s2);
+    s3 = mul_add(Column::load(x + kPanel * (c + 3)), Column::all(b[c + 3]), s3);
   }
-  (even + odd).store_unaligned(out);
+  ((s0 + s1) + (s2 + s3)).store_unaligned(out);
 }
 
 void subtract_transposed(const double* x, Index from, Index to, const double* w, double* b) {
