@@ -181,6 +181,34 @@ TEST(Mixed, tolerance_is_kept_whether_or_not_the_model_fits) {
   }
 }
 
+/// A second evaluation knows what the first one found out: how far the inverse of a band goes, and how well
+/// the model fits.
+TEST(Mixed, what_did_not_suit_is_found_once) {
+  Random random(27);
+  for (const AnyShape& shape : support::all_shapes()) {
+    for (const double size : {1.0, 100.0}) {
+      SCOPED_TRACE(testing::Message() << shape_name(shape) << ", values times " << size);
+      Case c;
+      c.time = support::make_times(random, 400, Times::irregular, 1);
+      for (const double t : c.time)
+        c.value.push_back(size * (std::sin(t / 30) + 0.3 * random.normal()) + 10 * t);
+      c.model.kernel.terms = {{Se{}, 1, 60}, {shape, 0.5, 3}};
+      c.model.noise = 0.03;
+      c.model.mean = Mean::linear;
+      const Series series = support::make_series(c);
+      auto made = std::make_unique<MixedRepresentation>(0.01, 1e10);
+      made->set_long_terms(1);
+      const MixedRepresentation& mixed = *made;
+      Evaluator evaluator(series, c.model.mean, std::move(made));
+      Likelihood likelihood;
+      ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), true, likelihood));
+      EXPECT_LE(mixed.attempts(), 6);
+      ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), true, likelihood));
+      EXPECT_EQ(mixed.attempts(), 1);
+    }
+  }
+}
+
 /// Differences of the gradient keep the entries of the band; what is held beside it must be found then, too.
 TEST(Mixed, kept_entries_give_the_same_likelihood_for_every_short_shape) {
   Random random(25);

@@ -155,7 +155,7 @@ GridDesign design_grid(const GridDemand& demand) {
   GridDesign design;
   const CertificateInputs inputs{.n = demand.n,
                                  .q = demand.q_bound,
-                                 .weights = 0.5 * demand.q_bound,  // the least favourable split
+                                 .weights = 0.5 * demand.q_bound,  // where 2‖r‖‖w‖ is largest
                                  .prior_variance = demand.variance};
   for (int attempt = 0; attempt < 12; ++attempt) {
     design = first_design(tighter);
@@ -194,7 +194,9 @@ Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInpu
   // (1−ρ)A ⪯ Â ⪯ (1+ρ)A with 1+ρ = (1+ρ_E)(1+κ).
   c.rho = e.matrix + kappa + e.matrix * kappa;
   if (!(c.rho.value() < 1) || !(e.gram.value() < 1)) return c;
-  const UpperBound residual = e.residual * sqrt(q);
+  // Estimated coefficients of the mean solve with columns that miss their minima as well.
+  const UpperBound inexact = in.mean_estimated ? one + over_one_minus(e.residual) : one;
+  const UpperBound residual = e.residual * inexact * sqrt(q);
   const auto count = [](Index k) { return UpperBound::exactly(static_cast<double>(k)); };
   c.nll_error = half * (count(in.n) * minus_log_one_minus(e.matrix) + e.matrix * (one + kappa) * q +
                         count(m) * minus_log_one_minus(e.gram) + change_of_square(e.cut, residual, in));

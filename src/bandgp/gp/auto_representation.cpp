@@ -51,10 +51,9 @@ double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms
   if (long_terms != 0 && kernel.terms.size() == 1) return dual_nanoseconds(n, nodes, kBandwidth);
   const double reach = rest.terms.empty() ? 0 : estimate_reach(rest, points, target);
   const MeanWidth width = rest.terms.empty() ? MeanWidth{} : estimate_width(points, reach);
-  const double columns = long_terms == 0
-                             ? 0
-                             : local_columns(span / static_cast<double>(n), shortest,
-                                             inverse_length(rest, points, reach, kNepersOfInverse + 2));
+  const double columns = long_terms == 0 ? 0
+                                         : local_columns(span / static_cast<double>(n), shortest,
+                                                         inverse_length(rest, points, kNepersOfInverse + 2));
   const double bytes = 8 * static_cast<double>(n) * (width.width + 8 + columns) + 8 * nodes * bandwidth;
   if (bytes > 0.9 * max_bytes_) return std::numeric_limits<double>::infinity();
   return long_terms == 0 ? band_nanoseconds(n, width)

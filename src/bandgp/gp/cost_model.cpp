@@ -48,28 +48,53 @@ MeanWidth estimate_width(const Observations& points, double reach) {
   return mean;
 }
 
-/// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ the zero of its spectral density
-/// that is nearest to the real line.  For one SE term and white noise, σ²√(2π)(ℓ/δ) e^{−ω²ℓ²/2} = −d gives ω₀
-/// = (√2/ℓ)·√(log(σ²√(2π)ℓ/δd) + iπ); for a Matérn of order ½, ω₀ = (i/ℓ)√(1 + 2σ²ℓ/δd).
-double inverse_length(const Kernel& kernel, const Observations& points, double reach, double nepers) {
+namespace {
+
+/// A spectral density σ²ℓ·a λ^{2m−1}/(λ² + ω²ℓ²)^m: a Matérn's of order m − ½.
+struct RationalSpectrum {
+  int m;
+  double lambda;
+};
+
+RationalSpectrum rational_spectrum(const AnyShape& shape) {
+  if (std::holds_alternative<Matern12>(shape)) return {1, 1};
+  if (std::holds_alternative<Matern32>(shape)) return {2, std::numbers::sqrt3};
+  if (std::holds_alternative<Matern52>(shape)) return {3, Matern52::sqrt5};
+  // As smooth at 0, and with the same first odd power there: |r|³ times 20, |r|⁵ times 448/3.
+  if (std::holds_alternative<Wendland2>(shape)) return {2, 3.915};
+  return {3, 5.827};
+}
+
+/// The zero of the spectral density of a term and white noise that is nearest to the real line, times ℓ;
+/// noise is `ratio` of the term's σ²ℓ/δ.  SE: √(2π) e^{−ω²/2} = −ratio.
+double nearest_zero(const Term& term, double ratio) {
+  constexpr double kAmplitude[] = {2, 4, 16.0 / 3};
+  std::complex<double> square;
+  if (is_se(term)) {
+    square = 2.0 * std::complex<double>(std::log(std::sqrt(2 * std::numbers::pi) / ratio), std::numbers::pi);
+  } else {
+    const auto [m, lambda] = rational_spectrum(term.shape);
+    const double power = kAmplitude[m - 1] * std::pow(lambda, 2 * m - 1) / ratio;
+    square = std::polar(std::pow(power, 1.0 / m), std::numbers::pi / m) - lambda * lambda;
+  }
+  return std::sqrt(square).imag();
+}
+
+}  // namespace
+
+/// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ that zero.
+double inverse_length(const Kernel& kernel, const Observations& points, double nepers) {
   const Index n = points.size();
   const double span = points.time()[n - 1] - points.time()[0];
   if (kernel.terms.empty() || span == 0) return 0;
   const double mean_noise = std::reduce(points.noise(), points.noise() + n) / static_cast<double>(n);
-  const double density = static_cast<double>(n) / span;
+  const double gap = span / static_cast<double>(n);
   double longest = 0;
   for (const Term& term : kernel.terms) {
-    const double ratio = term.variance * term.lengthscale * density / mean_noise;
-    double rate = nepers / reach;
-    if (is_se(term)) {
-      const std::complex<double> square(std::log(std::sqrt(2 * std::numbers::pi) * ratio), std::numbers::pi);
-      rate = std::numbers::sqrt2 / term.lengthscale * std::sqrt(square).imag();
-    } else if (std::holds_alternative<Matern12>(term.shape)) {
-      rate = std::sqrt(1 + 2 * ratio) / term.lengthscale;
-    }
-    longest = std::max(longest, nepers / rate);
+    const double zero = nearest_zero(term, mean_noise * gap / (term.variance * term.lengthscale));
+    longest = std::max(longest, nepers * term.lengthscale / zero);
   }
-  return longest;
+  return std::min(longest, span);
 }
 
 double band_nanoseconds(Index n, const MeanWidth& width) {

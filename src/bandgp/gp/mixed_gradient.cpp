@@ -62,14 +62,17 @@ void MixedRepresentation::measure_back(Index p) {
 /// Predictions need all of Y, and their bounds hold for what was held: if that is not far enough, B is
 /// factored again, with the columns as they came, whose solutions stand.
 std::optional<Failure> MixedRepresentation::whiten_back() {
-  while (!transposed_) {
+  for (Index attempt = 1; !transposed_; ++attempt) {
     back_square_ = 0;
     for (Index p = band_.envelope().panels() - 1; p >= 0; --p) {
       solve_back(p, true);
       if (p > 0) measure_back(p - 1);
     }
-    transposed_ = held_far_enough();
+    transposed_ = reaches_back();
     if (transposed_) break;
+    hold_farther(back_extension_, attempt);
+    choose_extensions();  // the chunks stay as they were certified
+    lay_out_columns();
     if (auto failure = too_large(doubles())) return failure;
     AlignedBuffer columns;
     columns.reserve(given_columns_ * given_stride_);

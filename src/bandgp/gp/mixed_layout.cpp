@@ -91,8 +91,10 @@ std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const O
   if (auto failure = too_large(node_doubles)) return failure;
   for (LongTerm& term : long_) term.grid.place(term.design, points.time(), n);
   lay_out_nodes();
-  // A model that fits makes n of its data, and about 1 of each weight.
-  share_ = kSharePart * allowance({std::min(q_bound, static_cast<double>(n)), std::min(q_bound, 2 * nodes)});
+  // A model that fits makes n of its data, and about 1 of each weight; one that does not, what it made last.
+  const Squares fitting{static_cast<double>(n), 2 * nodes}, last = seen_.value_or(fitting);
+  share_ = kSharePart * allowance({std::min(q_bound, std::max(fitting.residual, last.residual)),
+                                   std::min(q_bound, std::max(fitting.weights, last.weights))});
   lay_out();
   return too_large(doubles());
 }
@@ -115,12 +117,12 @@ void MixedRepresentation::lay_out() {
   lay_out_columns();
 }
 
-/// What cutting B leaves of V, about ρ of it, reaches as far as B does; it is rarely worth holding.
 void MixedRepresentation::choose_extensions() {
   const double decay = decay_length();
   back_extension_.distance = back_extension_.growth * decay;
+  past_band_ = seen_ && left_per_rho_ * band_.rho().value() > kCutPart * allowance(*seen_);
   forward_extension_.distance =
-      forward_extension_.growth * (past_band_ ? std::max(decay, 1.1 * band_.reach()) : decay);
+      forward_extension_.growth * (past_band_ ? std::max(decay, kPastBand * band_.reach()) : decay);
 }
 
 std::optional<Failure> MixedRepresentation::too_large(double doubles) const {
@@ -141,7 +143,7 @@ double MixedRepresentation::decay_length() const {
   for (const LongTerm& term : long_) variance += term.demand.variance;
   const double nepers =
       2 + std::max(kNepersOfInverse, std::log(std::sqrt(n * variance / mean_noise) / share_));
-  return inverse_length(short_kernel_, *points_, band_.reach(), nepers);
+  return inverse_length(short_kernel_, *points_, nepers);
 }
 
 /// Longer chunks need more columns and less of what lies beyond them: multiply-adds a point, about.
@@ -246,7 +248,7 @@ void MixedRepresentation::lay_out_columns() {
     for (const Index q : nodes.panels) ++seeing[static_cast<std::size_t>(q)];
     blocks_ += chunk.panels * std::ssize(nodes.panels);
   }
-  most_seeing_ = std::ranges::max(seeing);
+  most_seeing_ = seeing.empty() ? 0 : std::ranges::max(seeing);
   held_.assign(static_cast<std::size_t>(behind() / kPanel), {std::ssize(columns_), 0});
   felt_ = held_;
   std::vector<Index> first(static_cast<std::size_t>(kPanel) * columns_.size());

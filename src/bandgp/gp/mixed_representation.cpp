@@ -219,28 +219,63 @@ double MixedRepresentation::measure_decay() {
 
 double MixedRepresentation::span() const { return points_->time()[points_->size() - 1] - points_->time()[0]; }
 
-void MixedRepresentation::hold_farther(Extension& extension) const {
-  extension.growth *= std::max(1.5, 8 * span() / (static_cast<double>(points_->size()) * extension.distance));
+/// A little at first, then as far as the band at least, and more and more.
+void MixedRepresentation::hold_farther(Extension& extension, Index attempt) const {
+  const double least = 8 * span() / static_cast<double>(points_->size());
+  const double to = std::max(least, attempt > 1 ? band_.reach() : 0.0);
+  extension.growth *= std::max(std::pow(1.5, attempt), to / extension.distance);
 }
 
-bool MixedRepresentation::held_far_enough() {
+bool MixedRepresentation::reaches_back() const {
   const double rho = band_.rho().value();
   const bool fits = decay_ <= std::max(rho, std::clamp(10 * rho, kLeastDecayed, kMostDecayed)) &&
                     std::sqrt(back_square_) <= share_;
-  if (fits || back_extension_.distance >= span()) return true;
-  hold_farther(back_extension_);
-  lay_out();
-  return false;
+  return fits || !(back_extension_.distance < span());
 }
 
-bool MixedRepresentation::left_out_little_enough(const double* column) {
-  const double all = allowance(
-      {dot(column, column, behind()), dot(column + behind(), column + behind(), envelope_.padded_size())});
-  const bool cut_fits = cut_error() <= kCutPart * all || forward_extension_.distance >= span();
-  if (share_ <= 1.2 * kSharePart * all && cut_fits) return true;
+/// y − Hβ of the reduced columns, β by least squares from their Gram matrix: two or three of them.
+MixedRepresentation::Squares MixedRepresentation::squares_of(RightHandSides b) const {
+  constexpr std::size_t kMost = 3;
+  assert(b.columns <= static_cast<Index>(kMost));
+  const auto columns = static_cast<std::size_t>(b.columns);
+  double all[kMost][kMost], weights[kMost][kMost], mix[kMost] = {1, 0, 0};
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double *x = b.data + static_cast<Index>(i) * b.stride,
+                   *y = b.data + static_cast<Index>(j) * b.stride;
+      weights[i][j] = weights[j][i] = dot(x + behind(), y + behind(), envelope_.padded_size());
+      all[i][j] = all[j][i] = dot(x, y, behind()) + weights[i][j];
+    }
+  }
+  if (columns == 2 && all[1][1] > 0) mix[1] = -all[0][1] / all[1][1];
+  const double determinant = columns == 3 ? all[1][1] * all[2][2] - all[1][2] * all[1][2] : 0;
+  if (determinant > 0) {
+    mix[1] = -(all[0][1] * all[2][2] - all[0][2] * all[1][2]) / determinant;
+    mix[2] = -(all[0][2] * all[1][1] - all[0][1] * all[1][2]) / determinant;
+  }
+  Squares squares{0, 0};
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      squares.weights += mix[i] * mix[j] * weights[i][j];
+      squares.residual += mix[i] * mix[j] * (all[i][j] - weights[i][j]);
+    }
+  }
+  return {std::max(0.0, squares.residual), std::max(0.0, squares.weights)};
+}
+
+bool MixedRepresentation::suits(RightHandSides b) {
+  seen_ = squares_of(b);
+  const double all = allowance(*seen_), rho = band_.rho().value();
+  const bool ends_within_band =
+      !past_band_ && rho > 0 && forward_extension_.distance < kPastBand * band_.reach();
+  if (ends_within_band) left_per_rho_ = cut_error() / rho;
+  // Written so that NaN, from data that have overflowed, ends it.
+  const bool share_fits = !(share_ > 1.2 * kSharePart * all);
+  const bool cut_fits = !(cut_error() > kCutPart * all) || !(forward_extension_.distance < span());
+  if (share_fits && cut_fits && reaches_back()) return true;
   share_ = std::min(share_, kSharePart * all);
-  if (!cut_fits && past_band_) hold_farther(forward_extension_);
-  past_band_ = past_band_ || !cut_fits;
+  if (!cut_fits && !ends_within_band) hold_farther(forward_extension_, attempts_);
+  if (!reaches_back()) hold_farther(back_extension_, attempts_);
   lay_out();
   return false;
 }
@@ -250,12 +285,10 @@ std::optional<Failure> MixedRepresentation::factor(RightHandSides b) {
   given_columns_ = b.columns;
   given_stride_ = b.stride;
   std::copy_n(b.data, b.columns * b.stride, given_.data());
-  while (true) {
+  for (attempts_ = 1;; ++attempts_) {
     if (auto failure = factor_parts(b)) return failure;
-    if (held_far_enough()) {
-      if (auto failure = solve_nodes(b)) return failure;
-      if (left_out_little_enough(b.data)) return std::nullopt;
-    }
+    if (auto failure = solve_nodes(b)) return failure;
+    if (suits(b)) return std::nullopt;
     if (auto failure = too_large(doubles())) return failure;
     std::copy_n(given_.data(), b.columns * b.stride, b.data);
   }

@@ -49,6 +49,8 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void covariance(std::span<const double> x, double* out) override;
   std::optional<Weights> weights() override;
   bool reaches_tolerance() const { return reached_; }
+  /// How often the last factorisation was laid out before it suited.
+  Index attempts() const { return attempts_; }
 
  private:
   /// Eight consecutive nodes of one term.
@@ -147,10 +149,12 @@ class MixedRepresentation final : public Representation, private BandPartner {
   double cut_error() const;
   /// The most that is left of a ±1 in the rows after a chunk's first one where Y of that chunk is cut.
   double measure_decay();
-  /// Whether Y is held as far as it takes; if not, it is from now on held farther.
-  bool held_far_enough();
-  /// Whether the chunks and V's cut suit this column, y's; if not, less is left out from now on.
-  bool left_out_little_enough(const double* column);
+  /// ‖r'‖² and ‖w‖² of the first column, profiled over the others.
+  Squares squares_of(RightHandSides b) const;
+  /// Whether Y is held as far as it takes.
+  bool reaches_back() const;
+  /// Whether the chunks and what is held beyond them suit the columns; if not, they are laid out anew.
+  bool suits(RightHandSides b);
   std::optional<Failure> solve_nodes(RightHandSides b);
   void add_nodes(RightHandSides b);
   /// block ← Σ xyᵀ over pairs of blocks, as add_outers() adds them.
@@ -207,9 +211,14 @@ class MixedRepresentation final : public Representation, private BandPartner {
   struct Extension {
     double distance = 0, growth = 1;
   };
-  void hold_farther(Extension& extension) const;
+  void hold_farther(Extension& extension, Index attempt) const;
   Extension forward_extension_, back_extension_;
-  bool past_band_ = false;       // V goes at least as far as what cutting B left of it
+  /// What cutting B leaves of V reaches as far as B does: V goes beyond that where it would cost too much.
+  static constexpr double kPastBand = 1.1;
+  bool past_band_ = false;
+  double left_per_rho_ = 0;      // the error of V's cut beside ρ, as it was where V ended within the band
+  std::optional<Squares> seen_;  // in the last evaluation
+  Index attempts_ = 0;
   double share_ = 0;             // what the polynomials and either cut may cost
   UpperBound polynomial_error_;  // ≥ ‖D^{−½}(Φ − WC)‖
   AlignedBuffer given_;          // the columns as they came, for another attempt
