@@ -30,7 +30,7 @@ AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index t
 double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
                                        double target) const {
   const Index n = points.size();
-  const double span = points.time()[n - 1] - points.time()[0];
+  const double span = points.span();
   Kernel rest;
   double nodes = 0, longest = 0, shortest = std::numeric_limits<double>::infinity(), bandwidth = 0;
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
@@ -53,7 +53,7 @@ double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms
   const MeanWidth width = rest.terms.empty() ? MeanWidth{} : estimate_width(points, reach);
   const double columns = long_terms == 0 ? 0
                                          : local_columns(span / static_cast<double>(n), shortest,
-                                                         inverse_length(rest, points, kNepersOfInverse + 2));
+                                                         inverse_length(rest, points, kNepersOfInverse));
   const double bytes = 8 * static_cast<double>(n) * (width.width + 8 + columns) + 8 * nodes * bandwidth;
   if (bytes > 0.9 * max_bytes_) return std::numeric_limits<double>::infinity();
   return long_terms == 0 ? band_nanoseconds(n, width)

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <numeric>
 
 namespace bandgp {
 
 double estimate_reach(const Kernel& kernel, const Observations& points, double target) {
   const Index n = points.size();
-  const double span = n > 1 ? points.time()[n - 1] - points.time()[0] : 0;
+  const double span = points.span();
   if (span == 0) return 0;
   const double density = static_cast<double>(n) / span;
   const auto beyond = [&](double reach) {
@@ -84,14 +83,11 @@ double nearest_zero(const Term& term, double ratio) {
 
 /// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ that zero.
 double inverse_length(const Kernel& kernel, const Observations& points, double nepers) {
-  const Index n = points.size();
-  const double span = points.time()[n - 1] - points.time()[0];
+  const double span = points.span(), gap = span / static_cast<double>(points.size());
   if (kernel.terms.empty() || span == 0) return 0;
-  const double mean_noise = std::reduce(points.noise(), points.noise() + n) / static_cast<double>(n);
-  const double gap = span / static_cast<double>(n);
   double longest = 0;
   for (const Term& term : kernel.terms) {
-    const double zero = nearest_zero(term, mean_noise * gap / (term.variance * term.lengthscale));
+    const double zero = nearest_zero(term, points.mean_noise() * gap / (term.variance * term.lengthscale));
     longest = std::max(longest, nepers * term.lengthscale / zero);
   }
   return std::min(longest, span);

@@ -18,9 +18,9 @@ struct MeanWidth {
 };
 MeanWidth estimate_width(const Observations& points, double reach);
 
-/// Where the inverse of the covariance of these terms and the noise has died away by so many nepers; 33 and
-/// two more are what a basis beside a band is usually held for.
-inline constexpr double kNepersOfInverse = 33;
+/// Where the inverse of the covariance of these terms and the noise has died away by so many nepers; 35 are
+/// what a basis beside a band is usually held for.
+inline constexpr double kNepersOfInverse = 35;
 double inverse_length(const Kernel& kernel, const Observations& points, double nepers);
 
 double band_nanoseconds(Index n, const MeanWidth& width);

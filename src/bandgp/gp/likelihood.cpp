@@ -32,29 +32,11 @@ void Evaluator::load_columns() {
 /// β by generalised least squares, then y ← y − Hβ in the reduced columns: q is its square, which does not
 /// cancel.
 void Evaluator::profile() {
-  const auto gram = [this](Index a, Index b) {
-    return dot(columns_.data() + a * stride_, columns_.data() + b * stride_, stride_);
-  };
-  profiled_ = {};
-  profiled_.count = coefficient_count(mean_);
-  auto& beta = profiled_.beta;
-  auto& covariance = profiled_.covariance;
-  if (mean_ == Mean::constant) {
-    covariance[0] = 1 / gram(1, 1);
-    beta[0] = covariance[0] * gram(1, 0);
-    profiled_.largest_variance = covariance[0];
-  } else if (mean_ == Mean::linear) {
-    const double a = gram(1, 1), b = gram(1, 2), d = gram(2, 2), determinant = a * d - b * b;
-    covariance = {d / determinant, -b / determinant, -b / determinant, a / determinant};
-    const double u = gram(1, 0), v = gram(2, 0);
-    beta = {covariance[0] * u + covariance[1] * v, covariance[2] * u + covariance[3] * v};
-    // Convex in x, so largest at an end of the span, where the basis is (1, ±1).
-    profiled_.largest_variance = covariance[0] + covariance[3] + 2 * std::abs(covariance[1]);
-  }
+  profiled_ = profile_mean(columns());
   double* y = columns_.data();
   for (Index c = 0; c < profiled_.count; ++c) {
     const double* h = y + (c + 1) * stride_;
-    const double coefficient = beta[static_cast<std::size_t>(c)];
+    const double coefficient = profiled_.beta[static_cast<std::size_t>(c)];
     for (Index i = 0; i < stride_; ++i) y[i] -= coefficient * h[i];
   }
 }

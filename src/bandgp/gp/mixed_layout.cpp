@@ -19,16 +19,17 @@ using simd::kPanel;
 
 namespace {
 const std::size_t kSe = AnyShape(Se{}).index();
-}
+
+/// How the tolerance is shared: among the band, whose width is the square root of the work; the grids; and
+/// the polynomials with the cuts of V and Y.
+constexpr double kBandShare = 0.78, kGridShare = 0.1, kCutShare = 0.1;
+}  // namespace
 
 MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Index threads)
     : tolerance_(tolerance), max_bytes_(max_bytes), band_(band_cut(false), max_bytes, threads) {
   band_.set_partner(this);
 }
 
-/// How the tolerance is shared: among the band, whose width is the square root of the work; the grids; and
-/// the polynomials with the cuts of V and Y.
-constexpr double kBandShare = 0.78, kGridShare = 0.1, kCutShare = 0.1;
 Cut MixedRepresentation::band_cut(bool keep) const {
   return {.method = Method::band,
           .rule = keep ? Cut::Rule::envelope : Cut::Rule::tolerance,
@@ -136,21 +137,18 @@ std::optional<Failure> MixedRepresentation::too_large(double doubles) const {
 /// To where V's cut may be left (a chunk's end every few gaps, each with columns of the size of σ) and Y's
 /// too.
 double MixedRepresentation::decay_length() const {
-  const double* noise = points_->noise();
   const auto n = static_cast<double>(points_->size());
-  const double mean_noise = std::reduce(noise, noise + points_->size()) / n;
   double variance = 0;
   for (const LongTerm& term : long_) variance += term.demand.variance;
-  const double nepers =
-      2 + std::max(kNepersOfInverse, std::log(std::sqrt(n * variance / mean_noise) / share_));
+  const double left = share_ / std::sqrt(n * variance / points_->mean_noise());
+  const double nepers = std::max(kNepersOfInverse, 2 - std::log(left));
   return inverse_length(short_kernel_, *points_, nepers);
 }
 
 /// Longer chunks need more columns and less of what lies beyond them: multiply-adds a point, about.
 void MixedRepresentation::choose_chunks() {
   const Index n = points_->size();
-  const double span = points_->time()[n - 1] - points_->time()[0];
-  const double gap = n > 1 ? span / static_cast<double>(n - 1) : 1;
+  const double gap = n > 1 ? points_->span() / static_cast<double>(n - 1) : 1;
   const auto points_in = [&](double distance) { return std::min(distance / gap, static_cast<double>(n)); };
   const double beyond = points_in(forward_extension_.distance), before = points_in(back_extension_.distance);
   const double width =

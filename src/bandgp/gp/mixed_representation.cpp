@@ -8,6 +8,7 @@
 #include "bandgp/band/residual.hpp"
 #include "bandgp/base/dot.hpp"
 #include "bandgp/base/normal_at.hpp"
+#include "bandgp/gp/profiled_mean.hpp"
 #include "bandgp/simd/dispatch.hpp"
 
 namespace bandgp {
@@ -217,11 +218,9 @@ double MixedRepresentation::measure_decay() {
   return most;
 }
 
-double MixedRepresentation::span() const { return points_->time()[points_->size() - 1] - points_->time()[0]; }
-
 /// A little at first, then as far as the band at least, and more and more.
 void MixedRepresentation::hold_farther(Extension& extension, Index attempt) const {
-  const double least = 8 * span() / static_cast<double>(points_->size());
+  const double least = 8 * points_->span() / static_cast<double>(points_->size());
   const double to = std::max(least, attempt > 1 ? band_.reach() : 0.0);
   extension.growth *= std::max(std::pow(1.5, attempt), to / extension.distance);
 }
@@ -230,37 +229,22 @@ bool MixedRepresentation::reaches_back() const {
   const double rho = band_.rho().value();
   const bool fits = decay_ <= std::max(rho, std::clamp(10 * rho, kLeastDecayed, kMostDecayed)) &&
                     std::sqrt(back_square_) <= share_;
-  return fits || !(back_extension_.distance < span());
+  return fits || !(back_extension_.distance < points_->span());
 }
 
-/// y − Hβ of the reduced columns, β by least squares from their Gram matrix: two or three of them.
 MixedRepresentation::Squares MixedRepresentation::squares_of(RightHandSides b) const {
-  constexpr std::size_t kMost = 3;
-  assert(b.columns <= static_cast<Index>(kMost));
-  const auto columns = static_cast<std::size_t>(b.columns);
-  double all[kMost][kMost], weights[kMost][kMost], mix[kMost] = {1, 0, 0};
-  for (std::size_t i = 0; i < columns; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double *x = b.data + static_cast<Index>(i) * b.stride,
-                   *y = b.data + static_cast<Index>(j) * b.stride;
-      weights[i][j] = weights[j][i] = dot(x + behind(), y + behind(), envelope_.padded_size());
-      all[i][j] = all[j][i] = dot(x, y, behind()) + weights[i][j];
+  const ProfiledMean mean = profile_mean(b);
+  const auto square = [&](Index begin, Index end) {  // of y − Hβ
+    double sum = 0;
+    for (Index i = begin; i < end; ++i) {
+      double rest = b.data[i];
+      for (Index c = 0; c < mean.count; ++c)
+        rest -= mean.beta[static_cast<std::size_t>(c)] * b.data[(c + 1) * b.stride + i];
+      sum += rest * rest;
     }
-  }
-  if (columns == 2 && all[1][1] > 0) mix[1] = -all[0][1] / all[1][1];
-  const double determinant = columns == 3 ? all[1][1] * all[2][2] - all[1][2] * all[1][2] : 0;
-  if (determinant > 0) {
-    mix[1] = -(all[0][1] * all[2][2] - all[0][2] * all[1][2]) / determinant;
-    mix[2] = -(all[0][2] * all[1][1] - all[0][1] * all[1][2]) / determinant;
-  }
-  Squares squares{0, 0};
-  for (std::size_t i = 0; i < columns; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      squares.weights += mix[i] * mix[j] * weights[i][j];
-      squares.residual += mix[i] * mix[j] * (all[i][j] - weights[i][j]);
-    }
-  }
-  return {std::max(0.0, squares.residual), std::max(0.0, squares.weights)};
+    return sum;
+  };
+  return {square(0, behind()), square(behind(), reduced_size())};
 }
 
 bool MixedRepresentation::suits(RightHandSides b) {
@@ -271,7 +255,7 @@ bool MixedRepresentation::suits(RightHandSides b) {
   if (ends_within_band) left_per_rho_ = cut_error() / rho;
   // Written so that NaN, from data that have overflowed, ends it.
   const bool share_fits = !(share_ > 1.2 * kSharePart * all);
-  const bool cut_fits = !(cut_error() > kCutPart * all) || !(forward_extension_.distance < span());
+  const bool cut_fits = !(cut_error() > kCutPart * all) || !(forward_extension_.distance < points_->span());
   if (share_fits && cut_fits && reaches_back()) return true;
   share_ = std::min(share_, kSharePart * all);
   if (!cut_fits && !ends_within_band) hold_farther(forward_extension_, attempts_);

@@ -93,7 +93,6 @@ class MixedRepresentation final : public Representation, private BandPartner {
 
   // Choosing and laying out.
   Index behind() const { return points_->padded_size(); }
-  double span() const;
   Cut band_cut(bool keep) const;
   void split(const Kernel& kernel);
   /// How far an entry of B⁻¹ dies away to the share that cutting V may cost: an estimate.

@@ -185,8 +185,7 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   if (!has_functions())
     throw std::invalid_argument(
         "whole curves can be drawn where all terms are se and the fit is certified as the exact GP's; "
-        "sample() "
-        "draws at given times");
+        "sample() draws at given times");
   factor();
   const std::optional<Weights> weights = representation().weights();
   if (!weights) {
