@@ -3,15 +3,9 @@
 // size).
 #pragma once
 #include "bandgp/band/panel_band.hpp"
+#include "bandgp/base/right_hand_sides.hpp"
 
 namespace bandgp {
-
-/// Right-hand sides: `columns` vectors of padded_size() doubles, 64-byte aligned, `stride` doubles apart;
-/// rows past n must be 0 and stay 0.
-struct RightHandSides {
-  double* data;
-  Index columns, stride;
-};
 
 /// b ← L⁻¹ b, the rows of `range`; earlier rows are solved already.
 void solve_lower(PanelBand& factor, PanelRange range, RightHandSides b);

@@ -72,6 +72,11 @@ struct Column {
     BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Add(s, part[i]);
     return hn::GetLane(hn::SumOfLanes(tag, s));
   }
+  BANDGP_INLINE double largest() const {
+    V s = part[0];
+    BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Max(s, part[i]);
+    return hn::GetLane(hn::MaxOfLanes(tag, s));
+  }
 };
 
 #define BANDGP_LANEWISE(name, expression)                                                                \
@@ -124,39 +129,61 @@ BANDGP_INLINE Column where_ge(const Column& key, double bound, const Column& val
   }
   return r;
 }
-/// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.
-/// a = j ln 2 + r, e^a = 2^j (1 + r q(r)) with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev
-/// nodes of |r| ≤ ½ ln 2 (error 1e-17).  Highway's own Exp also serves positive and denormal results; a
-/// covariance costs 6.7 ns for eight entries instead of 8.8 without that
-/// (docs/decisions/001-instruction-sets.md).
+/// e^a = 2^j (1 + remainder) for −708 ≤ a ≤ 0, |remainder| ≤ √2 − 1: a = j ln 2 + r and remainder = r q(r)
+/// with q of degree 10 interpolating (e^r − 1)/r at the Chebyshev nodes of |r| ≤ ½ ln 2 (error 1e-17).
+struct ExpParts {
+  V rounded;  // its low bits are j
+  V remainder;
+};
+BANDGP_INLINE ExpParts exp_parts(V x) {
+  const V shift = hn::Set(tag, 6755399441055744.0);  // 1.5·2^52 rounds to integers
+  const V rounded = hn::MulAdd(x, hn::Set(tag, 1.4426950408889634), shift);
+  const V j = hn::Sub(rounded, shift);
+  V r = hn::NegMulAdd(j, hn::Set(tag, 6.93147180369123816490e-01),
+                      x);  // ln 2 in two parts, the first with 21 zeros
+  r = hn::NegMulAdd(j, hn::Set(tag, 1.90821492927058770002e-10), r);
+  const V r2 = hn::Mul(r, r);
+  V even = hn::Set(tag, 2.5105217004720745e-08), odd = hn::Set(tag, 2.7626371065696354e-07);
+  even = hn::MulAdd(even, r2, hn::Set(tag, 2.7557255400206422e-06));
+  odd = hn::MulAdd(odd, r2, hn::Set(tag, 2.480150431378554e-05));
+  even = hn::MulAdd(even, r2, hn::Set(tag, 0.00019841269874820627));
+  odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.001388888893251478));
+  even = hn::MulAdd(even, r2, hn::Set(tag, 0.008333333333326136));
+  odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.041666666666573066));
+  even = hn::MulAdd(even, r2, hn::Set(tag, 0.1666666666666667));
+  odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.5000000000000006));
+  even = hn::MulAdd(even, r2, hn::Set(tag, 1.0));
+  return {rounded, hn::Mul(hn::MulAdd(odd, r, even), r)};
+}
+/// x · 2^j: shifted into the exponent, the low bits of `rounded` add to it.
+BANDGP_INLINE V scale_by_power(V x, V rounded) {
+  const hn::RebindToUnsigned<Tag> bits;
+  const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, rounded));
+  return hn::BitCast(tag, hn::Add(hn::BitCast(bits, x), exponent));
+}
+
+/// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.  Highway's own Exp also
+/// serves positive and denormal results; a covariance costs 6.7 ns for eight entries instead of 8.8 without
+/// that (docs/decisions/001-instruction-sets.md).
 BANDGP_INLINE Column exp(const Column& a) {
   Column result;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
-    const V least = hn::Set(tag, -708.0),
-            shift = hn::Set(tag, 6755399441055744.0);  // 1.5·2^52 rounds to integers
-    const V x = hn::Max(a.part[i], least);
-    const V rounded = hn::MulAdd(x, hn::Set(tag, 1.4426950408889634), shift);
-    const V j = hn::Sub(rounded, shift);
-    V r = hn::NegMulAdd(j, hn::Set(tag, 6.93147180369123816490e-01),
-                        x);  // ln 2 in two parts, the first with 21 zeros
-    r = hn::NegMulAdd(j, hn::Set(tag, 1.90821492927058770002e-10), r);
-    const V r2 = hn::Mul(r, r);
-    V even = hn::Set(tag, 2.5105217004720745e-08), odd = hn::Set(tag, 2.7626371065696354e-07);
-    even = hn::MulAdd(even, r2, hn::Set(tag, 2.7557255400206422e-06));
-    odd = hn::MulAdd(odd, r2, hn::Set(tag, 2.480150431378554e-05));
-    even = hn::MulAdd(even, r2, hn::Set(tag, 0.00019841269874820627));
-    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.001388888893251478));
-    even = hn::MulAdd(even, r2, hn::Set(tag, 0.008333333333326136));
-    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.041666666666573066));
-    even = hn::MulAdd(even, r2, hn::Set(tag, 0.1666666666666667));
-    odd = hn::MulAdd(odd, r2, hn::Set(tag, 0.5000000000000006));
-    even = hn::MulAdd(even, r2, hn::Set(tag, 1.0));
-    const V power = hn::MulAdd(hn::MulAdd(odd, r, even), r, hn::Set(tag, 1.0));
-    // 2^j: the low bits of `rounded` are j; shifted into the exponent they add to it.
-    const hn::RebindToUnsigned<Tag> bits;
-    const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, rounded));
-    const V scaled = hn::BitCast(tag, hn::Add(hn::BitCast(bits, power), exponent));
+    const V least = hn::Set(tag, -708.0), one = hn::Set(tag, 1.0);
+    const ExpParts parts = exp_parts(hn::Max(a.part[i], least));
+    const V scaled = scale_by_power(hn::Add(parts.remainder, one), parts.rounded);
     result.part[i] = hn::IfThenElseZero(hn::Ge(a.part[i], least), scaled);
+  }
+  return result;
+}
+/// e^a − 1 for a ≤ 0, relative error ≤ 4 ulp: 2^j·remainder + (2^j − 1).  The second part is 0 for j = 0; for
+/// j < 0 the sum keeps more than half of its larger part.
+BANDGP_INLINE Column expm1(const Column& a) {
+  Column result;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
+    const V one = hn::Set(tag, 1.0);
+    const ExpParts parts = exp_parts(hn::Max(a.part[i], hn::Set(tag, -40.0)));  // e^{−40} is below rounding
+    const V power = scale_by_power(one, parts.rounded);
+    result.part[i] = hn::MulAdd(power, parts.remainder, hn::Sub(power, one));
   }
   return result;
 }
@@ -188,7 +215,14 @@ BANDGP_INLINE void transpose(const double* from, double* to) {
 #endif
 }
 
-/// c − a·b; one rounding where the instruction set has it.
+/// a·b + c and c − a·b; one rounding each where the instruction set has it.
+BANDGP_INLINE double mul_add(double a, double b, double c) {
+#ifdef __FMA__
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
 BANDGP_INLINE double neg_mul_add(double a, double b, double c) {
 #ifdef __FMA__
   return __builtin_fma(-a, b, c);
