@@ -136,8 +136,6 @@ void bind_tools(nb::module_& m) {
         return units;
       },
       nb::arg("kernel"), "variance, time or none, for each of parameter_names().");
-  m.def("shape_names",
-        [] { return std::vector<std::string_view>(shape_names().begin(), shape_names().end()); });
   m.def(
       "is_single_se", [](const std::string& kernel) { return parse_kernel(kernel).is_single_se(); },
       nb::arg("kernel"));
