@@ -2,12 +2,6 @@
 import { byId, el, table } from './dom.js';
 import { bound, count, number, percent, plural, seconds, withError } from './format.js';
 
-const SHAPES = { se: 'Squared exponential', matern12: 'Matérn 1/2', matern32: 'Matérn 3/2', matern52: 'Matérn 5/2', wendland2: 'Wendland 2', wendland4: 'Wendland 4' };
-const MEANING = {
-  variance: 'variance of the curve', lengthscale: 'time over which the curve forgets itself', noise: 'variance of the noise',
-};
-
-const kernelWords = (shapes) => shapes.map((s) => SHAPES[s] ?? s).join(' + ');
 const base = (name) => name.replace(/_\d+$/, '');
 
 function readCard({ series: s, file, value_name: value, time_name: time, axis: { unit } }, axis) {
@@ -22,14 +16,15 @@ function readCard({ series: s, file, value_name: value, time_name: time, axis: {
   return ['Read', count(s.used), s.used === 1 ? 'observation' : 'observations', notes];
 }
 
-const withUnit = (p, unit) => withError(p.value, p.error ?? NaN) + (unit && base(p.name) === 'lengthscale' ? ` ${unit}` : '');
+const withUnit = (p, unit) => withError(p.value, p.error ?? NaN) + (unit && p.unit === 'time' ? ` ${unit}` : '');
 
 function fittedCard({ fit, axis: { unit } }) {
-  const scales = fit.parameters.filter((p) => base(p.name) === 'lengthscale');
+  const scales = fit.parameters.filter((p) => p.unit === 'time');
+  const names = [...new Set(scales.map((p) => base(p.name)))];
   const single = scales.length === 1;
   const shown = fit.parameters.map((p) => `${p.name.replace('_', ' ')} ${withUnit(p, unit)}`);
-  return ['Fitted', single ? number(scales[0].value, 3) : scales.map((p) => number(p.value, 2)).join(', '), (single ? 'lengthscale' : 'lengthscales') + (unit ? `, ${unit}` : ''),
-    [`${kernelWords(fit.shapes)}, ${fit.mean} mean.`, `${shown.join('; ')}.`]];
+  return ['Fitted', single ? number(scales[0].value, 3) : scales.map((p) => number(p.value, 2)).join(', '), (single ? names[0] : names.map((name) => `${name}s`).join(', ')) + (unit ? `, ${unit}` : ''),
+    [`${fit.shapes.join(' + ')}, ${fit.mean} mean.`, `${shown.join('; ')}.`]];
 }
 
 function wellCard({ diagnostics: d, points }) {
@@ -77,7 +72,7 @@ export function summary(report, axis) {
 export function parameterTable({ fit, axis: { unit } }) {
   const rows = fit.parameters.map((p) => [p.name, withUnit(p, unit),
     p.error > 0 ? percent(p.error / Math.abs(p.value), 1) : 'none: fixed, at a bound or not asked for',
-    MEANING[base(p.name)] + (base(p.name) === 'lengthscale' ? '' : `; its square root is ${number(Math.sqrt(p.value), 4)}`)]);
+    p.meaning + (p.unit === 'variance' ? `; its square root is ${number(Math.sqrt(p.value), 4)}` : '')]);
   ['mean at time 0', 'slope of the mean'].forEach((name, i) => {
     if (i < fit.mean_coefficients.length) rows.push([fit.mean_coefficients.length === 1 ? 'mean' : name, number(fit.mean_coefficients[i], 6), '', 'coefficient of the mean function, by generalised least squares']);
   });

@@ -104,7 +104,7 @@ class GP:
         thin = 0.0 if self.thin is None else positive("thin", self.thin)
         series = series_of(t, y, yerr, self.mean, thin, self.time_unit)
         self._zone = _inputs.zone_of(_inputs.index_of(t) if y is None else t) if series.axis.is_calendar else None
-        with Progress(self.progress, _core.parameter_names(self.kernel)) as progress, python_words():
+        with Progress(self.progress) as progress, python_words():
             fitted, raised = _core.fit(
                 series, kernel=self.kernel, mean=self.mean, cut=cut, init=init, fix=fix,
                 max_evaluations=whole("max_evaluations", self.max_evaluations),
@@ -324,14 +324,18 @@ class GP:
         """NaN where a parameter was fixed, at a bound, or errors were not asked for."""
         return dict(zip(_core.parameter_names(self._fit.kernel), self._fit.standard_errors))
 
+    def _each(self, name: str) -> list[float]:
+        """The values of the parameters of this name, term by term."""
+        return [value for key, value in self.parameters_.items() if key.split("_")[0] == name]
+
     @property
     def variance_(self) -> Union[float, Array]:
         """One number, or one for each term."""
-        return _one_or_all(self._fit.parameters[0:-1:2])
+        return _one_or_all(self._each("variance"))
 
     @property
     def lengthscale_(self) -> Union[float, Array]:
-        return _one_or_all(self._fit.parameters[1:-1:2])
+        return _one_or_all(self._each("lengthscale"))
 
     @property
     def noise_(self) -> float:

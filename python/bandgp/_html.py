@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from . import _core
 from ._results import Array
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ def summary_rows(gp: GP) -> list[tuple[str, str]]:
         changes.append("were not in time order, now sorted")
     rows = [("data", ", ".join([f"{series['used']} observations", *changes])),
             ("model", f"{gp.kernel}, {gp.mean} mean")]
-    for name, value in gp.parameters_.items():
+    for (name, value), kind in zip(gp.parameters_.items(), _core.parameter_units(gp.kernel_)):
         error = gp.standard_errors_.get(name, np.nan)
         rows.append((name, f"{value:.6g}" + (f" ± {float(f'{error:.1e}'):g}" if np.isfinite(error) else "")
-                     + (unit if name.startswith("lengthscale") else "")))
+                     + (unit if kind == "time" else "")))
     certificate = gp.certificate_
     rows += [("NLL", f"{gp.nll_:.10g}"),
              ("exactness", "another model than the exact GP: nothing to certify" if certificate is None else str(certificate)),

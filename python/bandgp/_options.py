@@ -47,7 +47,7 @@ def make_cut(*, kernel: str, method: str, tolerance: float, bandwidth: Union[str
     elif isinstance(bandwidth, str):
         if bandwidth in RULES:
             rule = bandwidth
-            if rule != "lemma" and not is_single_se(kernel):
+            if rule != "lemma" and not _core.is_single_se(kernel):
                 raise ValueError(f"bandwidth={rule!r} is a rule for the kernel se alone")
         elif bandwidth != "auto":
             raise ValueError(f"bandwidth is auto, {', '.join(RULES)} or a whole number, not {bandwidth!r}")
@@ -80,10 +80,6 @@ def told_by(cut: Mapping[str, Any]) -> dict[str, Any]:
         given = "neighbours" if cut["taper_range"] == 0 else "taper_range"
         options.update({given: cut[given], "taper": cut["taper"]})
     return options
-
-
-def is_single_se(kernel: str) -> bool:
-    return len(_core.parameter_names(kernel)) == 3 and "matern" not in kernel and "wendland" not in kernel
 
 
 def positive(name: str, value: Any) -> float:

@@ -16,8 +16,7 @@ LONG_SECONDS = 1.0  # nothing is shown of fits that are quicker
 class Progress:
     """`wanted` None: on a terminal, and in a notebook that has tqdm."""
 
-    def __init__(self, wanted: Optional[bool], names: list[str]) -> None:
-        self.names = names
+    def __init__(self, wanted: Optional[bool]) -> None:
         self.wanted = _shown_by_default() if wanted is None else bool(wanted)
         self.began = time.monotonic()
         self.last = 0.0
@@ -35,12 +34,13 @@ class Progress:
             sys.stderr.write("\r" + " " * self.width + "\r")
             sys.stderr.flush()
 
-    def __call__(self, evaluation: int, stage: int, n: int, nll: float, parameters: list[float], bandwidth: int) -> None:
+    def __call__(self, evaluation: int, stage: int, n: int, nll: float, names: list[str], parameters: list[float],
+                 bandwidth: int) -> None:
         now = time.monotonic()
         if now - self.began < LONG_SECONDS or now - self.last < 0.1:
             return
         self.last = now
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, parameters))
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, parameters))
         self.show(evaluation, f"evaluation {evaluation}, ", f"{n} points, NLL {nll:.8g}, {shown}")
 
     def show(self, count: int, counted: str, text: str, unit: str = " evaluations", total: Optional[int] = None) -> None:
@@ -58,9 +58,6 @@ class Progress:
 
 class ManyFits(Progress):
     """The same for many fits, some at a time."""
-
-    def __init__(self, wanted: Optional[bool]) -> None:
-        super().__init__(wanted, [])
 
     def tell(self, done: int, of: int, label: str) -> None:
         self.show(done, f"{done} of {of} fits, ", label, " fits", of)

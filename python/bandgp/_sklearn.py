@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _core
 from ._gp import GP
 from ._results import Array, Certificate, FitWarning
 from ._sklearn_kernel import Translation, free_places, translate, with_values
@@ -144,9 +145,7 @@ class BandedGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                                  "scikit-learn, or use bandgp.GP with fix")
             return kernel, None, {}
         theirs = translate(kernel)
-        names = ["variance", "lengthscale"] if len(theirs.shapes) == 1 else [
-            f"{name}_{i + 1}" for i in range(len(theirs.shapes)) for name in ("variance", "lengthscale")]
-        fixed = {name: parameter.value for name, parameter in zip([*names, "noise"], theirs.parameters)
+        fixed = {name: parameter.value for name, parameter in zip(_core.parameter_names(theirs.text), theirs.parameters)
                  if parameter.fixed or self.optimizer is None}
         return theirs.text, theirs, fixed
 

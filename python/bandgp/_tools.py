@@ -18,12 +18,14 @@ def kernel_with(kernel: str, variance: Optional[float], lengthscale: Optional[fl
     """The text of a kernel of one term with these values, or as it is."""
     if variance is None and lengthscale is None:
         return kernel
-    if len(_core.parameter_names(kernel)) != 3:
+    given = {name: positive(name, value) for name, value in (("variance", variance), ("lengthscale", lengthscale))
+             if value is not None}
+    names = _core.parameter_names(kernel)[:-1]  # all but the noise
+    if not given.keys() <= set(names):
         raise ValueError("variance and lengthscale are for a kernel of one term; write them into the kernel")
     if "(" in kernel or "*" in kernel:
         raise ValueError("the kernel has values of its own; give them there, or beside it, not both")
-    return _core.kernel_text(kernel, [np.nan if value is None else positive(name, value)
-                                      for name, value in (("variance", variance), ("lengthscale", lengthscale))])
+    return _core.kernel_text(kernel, [given.get(name, np.nan) for name in names])
 
 
 def series_of(t: Any, y: Any, yerr: Any, mean: str, thin: float = 0.0, time_unit: Optional[str] = None) -> _core.Series:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -126,19 +127,32 @@ void bind_tools(nb::module_& m) {
   m.def(
       "parameter_names", [](const std::string& kernel) { return parameter_names(parse_kernel(kernel)); },
       nb::arg("kernel"));
-  // Shape, variance and length-scale of every term; NaN where the text leaves them open.
+  m.def(
+      "parameter_units",
+      [](const std::string& kernel) {
+        std::vector<std::string_view> units;
+        const Model model{parse_kernel(kernel)};
+        for (const auto& parameter : parameters(model)) units.push_back(unit_name(parameter.kind->unit));
+        return units;
+      },
+      nb::arg("kernel"), "variance, time or none, for each of parameter_names().");
+  m.def(
+      "is_single_se", [](const std::string& kernel) { return parse_kernel(kernel).is_single_se(); },
+      nb::arg("kernel"));
   m.def(
       "kernel_text",
       [](const std::string& text, const std::vector<double>& values) {
-        Kernel kernel = parse_kernel(text);
-        if (values.size() != 2 * kernel.terms.size()) throw std::invalid_argument("two values for each term");
-        for (std::size_t i = 0; i < kernel.terms.size(); ++i) {
-          kernel.terms[i].variance = values[2 * i];
-          kernel.terms[i].lengthscale = values[2 * i + 1];
-        }
-        return to_text(kernel);
+        Model model{parse_kernel(text)};
+        auto all = parameters(model);
+        all.pop_back();  // the noise is not part of the text
+        if (values.size() != all.size())
+          throw std::invalid_argument(
+              fmt::format("the kernel has {} parameters, not {}", all.size(), values.size()));
+        for (std::size_t i = 0; i < all.size(); ++i) *all[i].value = values[i];
+        return to_text(model.kernel);
       },
-      nb::arg("text"), nb::arg("values"), "The same kernel with these variances and length-scales, in turn.");
+      nb::arg("text"), nb::arg("values"),
+      "The same kernel with these values of its parameters, the noise left out; NaN leaves one open.");
 
   nb::class_<Loss>(m, "Loss")
       .def(nb::init<const SharedSeries&, const std::string&, const Cut&, Index>(), nb::arg("series"),

@@ -33,7 +33,8 @@ void Callbacks::attach(FitOptions& options) {
   if (!progress_.is_none()) {
     options.progress = [this](const TraceEntry& entry) {
       guarded([&] {
-        progress_(entry.evaluation, entry.stage, entry.n, entry.nll, entry.parameters, entry.bandwidth);
+        progress_(entry.evaluation, entry.stage, entry.n, entry.nll,
+                  parameter_names(parse_kernel(entry.kernel)), entry.parameters, entry.bandwidth);
       });
     };
   }

@@ -14,7 +14,7 @@ namespace nb = nanobind;
 /// the training; the best so far is kept beside it.
 class Callbacks {
  public:
-  /// Both may be None: progress(evaluation, stage, n, nll, parameters, bandwidth), announce(text).
+  /// Both may be None: progress(evaluation, stage, n, nll, names, parameters, bandwidth), announce(text).
   Callbacks(nb::object progress, nb::object announce)
       : progress_(std::move(progress)), announce_(std::move(announce)) {}
 

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from support import SUNSPOTS, Skip, main, require
+from support import ROOT, SUNSPOTS, Skip, main, require
 
 HEADER = ["time", "mean", "std_latent", "std_observed"]
 
@@ -278,6 +278,29 @@ def test_a_pipe_and_a_link_are_written_to(f):
     reader = subprocess.Popen(["cat", "pipe"], cwd=f.path, stdout=subprocess.PIPE, text=True)
     f.run("predict", "m.json", "--grid", "0,1,1", "-o", "pipe")
     require(reader.communicate(timeout=30)[0] == (f.path / "real.csv").read_text(), "pipe")
+
+
+def test_files_of_version_1_predict_as_when_they_were_written(f):
+    """Files and predictions are of the last program that wrote version 1. Another form of the same GP may hold them today:
+    both are within the certificate of the exact GP, and what rounding adds is far below 1e-9."""
+    models = sorted((ROOT / "tests" / "golden" / "model_v1").glob("*.json"))
+    require(len(models) == 8, models)
+    for path in models:
+        model, stored = json.loads(path.read_text()), path.with_suffix(".csv")
+        require(model["format_version"] == 1, path)
+        at_times = "".join(line.split(",")[0] + "\n" for line in stored.read_text().splitlines())
+        f.write("at.csv", at_times)
+        lines = f.run("predict", path, "--at", "at.csv", "--quiet").stdout.splitlines()
+        expected = stored.read_text().splitlines()
+        require(lines[0] == expected[0] and len(lines) == len(expected) == 26, (path, lines))
+        bounds = {key: 2 * (model["certificate"][key] or 0) for key in ("mean_error", "variance_error")}
+        for line, other in zip(lines[1:], expected[1:]):
+            (time_now, *now), (time_then, *then) = line.split(","), other.split(",")
+            require(time_now == time_then, (path, line, other))
+            (mean, *stds), (old_mean, *old_stds) = map(float, now), map(float, then)
+            require(abs(mean - old_mean) <= bounds["mean_error"] + 1e-9 * (abs(old_mean) + old_stds[1]), (path, line, other))
+            for std, old in zip(stds, old_stds):
+                require(abs(std**2 - old**2) <= bounds["variance_error"] + 1e-9 * old_stds[1]**2, (path, line, other))
 
 
 def test_the_bundled_series(f):

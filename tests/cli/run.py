@@ -521,6 +521,17 @@ def test_fit_of_a_sum_names_its_parameters(f):
     keys = list(result)
     require(keys[keys.index("kernel") + 1:keys.index("mean")] == names, keys)
     require(list(result["gradient"]) == ["log_" + n for n in names], result)
+    require(list(result["parameters"].items()) == [(n, result[n]) for n in names], result["parameters"])
+
+
+def test_nll_tells_its_parameters_by_name(f):
+    kernel = "2*rbf(lengthscale=3) + Matern-1/2(Lengthscale=0.5, variance=0.25)"
+    result = f.json("nll", f.series(n=30), "--kernel", kernel, "--noise", 0.1)
+    require(result["kernel"] == "2*se(lengthscale=3) + 0.25*matern12(lengthscale=0.5)", result["kernel"])
+    require(list(result["parameters"].items()) == [("variance_1", 2), ("lengthscale_1", 3), ("variance_2", 0.25),
+                                                   ("lengthscale_2", 0.5), ("noise", 0.1)], result["parameters"])
+    require(f.json("nll", "data.csv", "--variance", 1, "--lengthscale", 2, "--noise", 0.1, "--bandwidth", 0, code=None)
+            ["parameters"] == {"variance": 1, "lengthscale": 2, "noise": 0.1}, "with or without an NLL")
 
 
 def test_fit_summary_for_people(f):
@@ -567,7 +578,7 @@ def test_model_file(f):
     text = f.run("fit", "data.csv", "-o", "m.json").stdout
     require("NLL" in text and f.files() == ["data.csv", "m.json"], f.files())
     model = json.loads((f.path / "m.json").read_text())
-    require(model["format"] == "bandgp-model" and model["format_version"] == 1, model)
+    require(model["format"] == "bandgp-model" and model["format_version"] == 2, model)
     require(list(model)[-1] == "checksum", list(model))
     require(json.loads(f.run("fit", "data.csv", "-o", "-").stdout)["kernel"] == model["kernel"], "on standard output")
     require(f.run("fit", "data.csv", "-o", "q.json", "--quiet").stdout == "", "quiet")

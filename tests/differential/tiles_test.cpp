@@ -202,11 +202,11 @@ TEST(Tiles, contract_sums_weighted_values_and_slopes) {
         }
       }
       support::for_each_isa([&] {
-        double sums[2] = {0.25, -0.5};
+        TileSums sums{0.25, -0.5};
         tile_kernels().contract[shape.index()](lags.rows, lags.columns.data(), count,
                                                lags.inverse_lengthscale, weights, sums);
-        ASSERT_LE(std::abs(sums[0] - expected[0]), error[0]) << name;
-        ASSERT_LE(std::abs(sums[1] - expected[1]), error[1]) << name;
+        ASSERT_LE(std::abs(sums.value - expected[0]), error[0]) << name;
+        ASSERT_LE(std::abs(sums.slope - expected[1]), error[1]) << name;
       });
     }
   }

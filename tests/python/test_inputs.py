@@ -174,6 +174,7 @@ def test_rows_keep_their_place(small):
     (([1, 2, 3], [1, 2, 4]), {"inducing": 5}, "inducing is for method fitc or vfe"),
     (([1, 2, 3], [1, 2, 4]), {"method": "dual", "bandwidth": 3}, "bandwidth is for method auto or band"),
     (([1, 2, 3], [1, 2, 4]), {"bandwidth": "theorem", "kernel": "se + se"}, "for the kernel se alone"),
+    (([1, 2, 3], [1, 2, 4]), {"bandwidth": "theorem", "kernel": "Matern-3/2"}, "for the kernel se alone"),
     (([1, 2, 3], [1, 2, 4]), {"fix": {"nois": 1}}, "no parameter 'nois'; the kernel has variance, lengthscale, noise"),
     (([1, 2, 3], [1, 2, 4]), {"fix": {"noise": 0}}, r"known positive error for every point \(yerr\)"),
     (([1, 2, 3], [1, 2, 4]), {"fix": {"noise": 1}, "init": {"noise": 1}}, "only one can hold"),

@@ -171,6 +171,75 @@ TEST(Kernel, names_its_parameters_with_numbers_only_when_there_are_several_terms
             (Names{"variance_1", "lengthscale_1", "variance_2", "lengthscale_2", "noise"}));
 }
 
+TEST(Parameters, a_term_lists_those_of_its_shape_with_unit_and_range) {
+  for_each_shape([]<class S>(S shape) {
+    const Term term{shape};
+    const std::span<const Parameter> list = term.parameters();
+    ASSERT_EQ(list.size(), S::parameters.size()) << S::name;
+    ASSERT_EQ(list.size(), 2u) << S::name;
+    EXPECT_EQ(list[0].name, "variance");
+    EXPECT_EQ(list[0].unit, Unit::variance);
+    EXPECT_EQ(list[0].member, &Term::variance);
+    EXPECT_DOUBLE_EQ(list[0].range.lower, std::exp(-30));
+    EXPECT_DOUBLE_EQ(list[0].range.upper, std::exp(12));
+    EXPECT_EQ(list[1].name, "lengthscale");
+    EXPECT_EQ(list[1].unit, Unit::time);
+    EXPECT_EQ(list[1].member, &Term::lengthscale);
+    EXPECT_EQ(list[1].range.lower, 0.1);
+    EXPECT_EQ(list[1].range.upper, 10);
+    for (const Parameter& parameter : list) EXPECT_FALSE(parameter.meaning.empty());
+  });
+  EXPECT_EQ(noise_parameter().name, "noise");
+  EXPECT_EQ(noise_parameter().unit, Unit::variance);
+  EXPECT_DOUBLE_EQ(noise_parameter().range.lower, std::exp(-34));
+  EXPECT_DOUBLE_EQ(noise_parameter().range.upper, std::exp(6));
+}
+
+TEST(Parameters, of_a_kernel_are_those_of_its_terms_in_turn) {
+  const Kernel kernel = "se + matern12 + wendland2";
+  EXPECT_EQ(kernel.parameter_count(), 6u);
+  EXPECT_EQ(parameter_names(kernel).size(), 7u);
+  const std::vector<std::string> names = parameter_names(kernel);
+  for (std::size_t t = 0; t < 3; ++t) {
+    const std::string number = "_" + std::to_string(t + 1);
+    EXPECT_EQ(names[kernel.first_parameter(t)], "variance" + number);
+    EXPECT_EQ(names[kernel.parameter_index(t, &Term::variance)], "variance" + number);
+    EXPECT_EQ(names[kernel.parameter_index(t, &Term::lengthscale)], "lengthscale" + number);
+  }
+  EXPECT_EQ(kernel.first_parameter(3), kernel.parameter_count());
+}
+
+/// The least that a shape can state.
+struct Constant {
+  static constexpr std::string_view name = "constant";
+  static constexpr std::array<std::string_view, 0> aliases = {};
+  static constexpr std::string_view title = "Constant";
+  static constexpr std::array parameters = {Quantity::variance};
+  static constexpr bool bends_at_data = false;
+  static ShapeValue<double> at(double) { return {1, 0}; }
+};
+static_assert(Shape<Constant> && !HasTail<Constant> && !HasStates<Constant> && !HasBasis<Constant> &&
+              !HasSpectrum<Constant>);
+
+TEST(Kernel, a_term_says_what_it_can_be_held_in) {
+  const auto states = [](const char* text) { return state_count(parse_kernel(text).terms[0]); };
+  EXPECT_EQ(states("matern12"), 1);
+  EXPECT_EQ(states("matern32"), 2);
+  EXPECT_EQ(states("matern52"), 3);
+  for (const char* text : {"se", "wendland2", "wendland4"}) EXPECT_EQ(states(text), 0) << text;
+  for_each_shape([]<class S>(S shape) {
+    EXPECT_TRUE(can_be_banded(Term{shape})) << S::name;
+    EXPECT_EQ(has_basis(Term{shape}), S::name == "se") << S::name;
+  });
+}
+
+TEST(Kernel, shape_names_are_all_shapes_in_order) {
+  std::vector<std::string_view> names;
+  for_each_shape([&]<class S>(S) { names.push_back(S::name); });
+  EXPECT_TRUE(std::ranges::equal(shape_names(), names));
+  EXPECT_EQ(shapes_text("2*se(lengthscale=3) + matern12"), "se + matern12");
+}
+
 TEST(Kernel, require_valid_names_the_parameter_that_is_wrong) {
   EXPECT_NO_THROW(require_valid(parse_kernel("1*se(lengthscale=2)")));
   EXPECT_EQ(error_of([] { require_valid({}); }), "kernel: has no terms");
@@ -250,6 +319,22 @@ TEST(KernelText, parses_back_to_the_same_bits) {
   }
 }
 
+TEST(KernelText, aliases_and_capitals_are_read_and_never_written) {
+  const auto written = [](const char* text) { return to_text(parse_kernel(text)); };
+  EXPECT_EQ(written("rbf"), "se");
+  EXPECT_EQ(written("RBF + Se"), "se + se");
+  EXPECT_EQ(written("Matern32(Lengthscale=3)"), "matern32(lengthscale=3)");
+  for (const char* half : {"matern1/2", "matern-1/2", "matern_1/2", "matern-12", "matern_12", "Matern-1/2"})
+    EXPECT_EQ(written(half), "matern12") << half;
+  EXPECT_EQ(written("2*matern-3/2(lengthscale=3)+matern_5/2"), "2*matern32(lengthscale=3) + matern52");
+  EXPECT_EQ(parse_error("matern-1/3").substr(0, 34), "kernel: unknown shape \"matern\" at ");
+  EXPECT_EQ(parse_error("se-1"), "kernel: expected \"+\" or the end at 3, found \"-\"");
+  EXPECT_EQ(parse_error("matern12/2"), "kernel: expected \"+\" or the end at 9, found \"/\"");
+  EXPECT_EQ(parse_error("matern-1/22").substr(0, 34), "kernel: unknown shape \"matern\" at ");
+  EXPECT_EQ(parse_error("rbf(Scale=1)"),
+            "kernel: unknown parameter \"Scale\" at 5; known: variance, lengthscale");
+}
+
 TEST(KernelText, does_not_depend_on_the_locale) {
   struct DecimalComma : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
@@ -262,9 +347,9 @@ TEST(KernelText, does_not_depend_on_the_locale) {
 
 TEST(KernelText, unknown_names_are_told_with_those_that_are_known) {
   EXPECT_EQ(
-      parse_error("rbf"),
-      "kernel: unknown shape \"rbf\" at 1; known: se, matern12, matern32, matern52, wendland2, wendland4");
-  EXPECT_EQ(parse_error("se + SE").substr(0, 34), "kernel: unknown shape \"SE\" at 6; k");
+      parse_error("rbg"),
+      "kernel: unknown shape \"rbg\" at 1; known: se, matern12, matern32, matern52, wendland2, wendland4");
+  EXPECT_EQ(parse_error("se + SEE").substr(0, 35), "kernel: unknown shape \"SEE\" at 6; k");
   EXPECT_EQ(parse_error("se(scale=1)"),
             "kernel: unknown parameter \"scale\" at 4; known: variance, lengthscale");
 }

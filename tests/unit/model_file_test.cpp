@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/io/model_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -113,7 +114,7 @@ void expect_same(const FitResult& a, const FitResult& b) {
   for (std::size_t i = 0; i < a.trace.size(); ++i) {
     const TraceEntry &e = a.trace[i], &f = b.trace[i];
     EXPECT_TRUE(e.evaluation == f.evaluation && e.stage == f.stage && e.n == f.n &&
-                e.bandwidth == f.bandwidth);
+                e.bandwidth == f.bandwidth && e.kernel == f.kernel);
     EXPECT_TRUE(same_bits({e.nll, e.seconds}, {f.nll, f.seconds}) && same_bits(e.parameters, f.parameters));
   }
   EXPECT_EQ(s.report.rows, t.report.rows);
@@ -274,14 +275,62 @@ TEST(ModelFile, every_altered_byte_is_noticed) {
   EXPECT_EQ(error_of(altered), "no error");
 }
 
+std::string version_1(const std::string& name) {
+  std::ifstream file(BANDGP_SOURCE_DIR "/tests/golden/model_v1/" + name + ".json");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ModelFile, version_1_is_read_and_written_again_as_version_2) {
+  for (const char* name : {"se_dual_without_data", "se_band", "se_matern12_mixed", "matern32", "wendland2",
+                           "sum_with_errors_and_ties", "timestamps", "fitc"}) {
+    const Json file = Json::parse(version_1(name));
+    ASSERT_EQ(file["format_version"], 1) << name;
+    const FitResult fit = from_model_text(version_1(name), name);
+    EXPECT_EQ(to_text(fit.model.kernel), file["kernel"]) << name;
+    ASSERT_EQ(fit.trace.size(), static_cast<std::size_t>(fit.evaluations)) << name;
+    const std::string shapes = shapes_text(fit.model.kernel);
+    for (const TraceEntry& entry : fit.trace) {
+      EXPECT_EQ(entry.parameters.size() == parameter_names(fit.model.kernel).size(), entry.kernel == shapes);
+      EXPECT_TRUE(entry.kernel == shapes || entry.kernel.empty());  // of fewer terms: not told which
+    }
+    const std::string again = to_model_text(fit);
+    EXPECT_EQ(Json::parse(again)["format_version"], 2) << name;
+    expect_same(from_model_text(again, "again"), fit);
+  }
+  EXPECT_TRUE(std::ranges::any_of(from_model_text(version_1("sum_with_errors_and_ties"), "").trace,
+                                  [](const TraceEntry& entry) { return entry.kernel.empty(); }));
+}
+
+TEST(ModelFile, version_1_is_not_trusted_either) {
+  Json file = Json::parse(version_1("se_band"));
+  const std::size_t traced = from_model_text(version_1("se_band"), "").trace.size();
+  const auto error_with = [&](const std::vector<Index>& terms) {
+    file["trace"]["terms"] = to_base64(terms);
+    file.erase("checksum");
+    return error_of(with_checksum(file.dump(1)));
+  };
+  for (const Index terms : {0, 2, -1})
+    EXPECT_EQ(error_with(std::vector<Index>(traced, terms)), "m.json: trace has counts that cannot be");
+  EXPECT_EQ(error_with(std::vector<Index>(traced - 1, 1)), "m.json: trace has blocks of different lengths");
+}
+
+TEST(ModelFile, has_the_parameters_by_name_for_readers_that_know_no_kernels) {
+  const Json file = Json::parse(to_model_text(small_fit()));
+  const Model& model = small_fit().model;
+  EXPECT_EQ(file["parameters"], Json({{"variance", model.kernel.terms[0].variance},
+                                      {"lengthscale", model.kernel.terms[0].lengthscale},
+                                      {"noise", model.noise}}));
+}
+
 TEST(ModelFile, says_what_is_wrong_before_the_checksum) {
   EXPECT_EQ(error_of(""), "m.json: is truncated or damaged: not JSON");
   EXPECT_EQ(error_of("t,y\n1,2\n"), "m.json: is truncated or damaged: not JSON");
   EXPECT_EQ(error_of("[1]"), "m.json: is not a bandgp model");
   EXPECT_EQ(error_of("{}"), "m.json: is not a bandgp model");
   EXPECT_EQ(error_of(R"({"format": "other"})"), "m.json: is not a bandgp model");
-  EXPECT_EQ(error_of(R"({"format": "bandgp-model", "format_version": 2})"),
-            "m.json: has format version 2; this program reads version 1");
+  for (const char* version : {"3", "0"})
+    EXPECT_EQ(error_of(fmt::format(R"({{"format": "bandgp-model", "format_version": {}}})", version)),
+              fmt::format("m.json: has format version {}; this program reads versions 1 to 2", version));
   EXPECT_EQ(error_of(Json::parse(to_model_text(small_fit())).dump()),
             "m.json: was altered or damaged: its checksum does not hold");
   EXPECT_EQ(error_of(std::string(100000, '[')), "m.json: is truncated or damaged: not JSON");
@@ -324,8 +373,16 @@ TEST(ModelFile, the_checksum_alone_is_not_trusted) {
       {"/trace/evaluation", changed(evaluations, traced - 1, Index{1} << 40), "counts that cannot be"},
       {"/trace/n", to_base64(std::vector<Index>(traced, 0)), "counts that cannot be"},
       {"/trace/bandwidth", to_base64(std::vector<Index>(traced, -1)), "counts that cannot be"},
-      {"/trace/terms", to_base64(std::vector<Index>(traced, 2)), "counts that cannot be"},
-      {"/trace/terms", to_base64(std::vector<Index>(traced, 0)), "counts that cannot be"},
+      {"/trace/count", to_base64(std::vector<Index>(traced, 2)), "trace.count does not fit trace.kernels"},
+      {"/trace/count", to_base64(std::vector<Index>(traced - 1, 3)), "different lengths"},
+      {"/trace/kernel", to_base64(std::vector<Index>(traced, -1)), "trace.kernel does not fit"},
+      {"/trace/kernel", to_base64(std::vector<Index>(traced, 1)), "trace.kernel does not fit"},
+      {"/trace/kernels", Json::array({"se +"}), "expected a shape"},
+      {"/trace/kernels", Json::array({3}), "trace.kernels is not a list of texts"},
+      {"/trace/kernels", "se", "trace.kernels is not a list"},
+      {"/trace/kernels", Json::array({"se + se"}), "trace.count does not fit trace.kernels"},
+      {"/parameters/lengthscale", 3.5, "parameters are not those of kernel and noise"},
+      {"/parameters", nullptr, "parameters are not those of kernel and noise"},
       {"/trace/seconds", changed(seconds, 0, -1.0), "trace.seconds"},
       {"/trace/seconds", changed(seconds, 0, 1e9), "does not go forward"},
       {"/trace/parameters", changed(parameters, 0, -1.0), "trace.parameters"},

@@ -6,8 +6,9 @@
 namespace bandgp::cli {
 namespace {
 
-TraceEntry at(int evaluation, int stage, Index n, std::size_t parameters, double seconds) {
-  return {evaluation, stage, n, 1.0, std::vector<double>(parameters, 1.0), 10, seconds};
+TraceEntry at(int evaluation, int stage, Index n, const char* kernel, double seconds) {
+  const std::vector<double> parameters(parameter_names(kernel).size(), 1.0);
+  return {evaluation, stage, n, 1.0, parameters, 10, seconds, kernel};
 }
 
 FitOptions of(const char* kernel) {
@@ -16,8 +17,8 @@ FitOptions of(const char* kernel) {
   return options;
 }
 
-const TraceEntry kOneTerm{12, 2, 300000, 141314.5, {1.01, 9.99, 0.1}, 61, 3};
-const TraceEntry kSum{130, 2, 300000, -141314.5, {1.01, 9.99, 0.123, 1230, 0.1}, 61, 3};
+const TraceEntry kOneTerm{12, 2, 300000, 141314.5, {1.01, 9.99, 0.1}, 61, 3, "se"};
+const TraceEntry kSum{130, 2, 300000, -141314.5, {1.01, 9.99, 0.123, 1230, 0.1}, 61, 3, "se + se"};
 
 TEST(ProgressLine, everything_fits_on_eighty_columns) {
   EXPECT_EQ(progress_line(kOneTerm, Forecast::Left{12.3, false}, 79),
@@ -38,9 +39,9 @@ TEST(ProgressLine, parameters_are_left_out_before_the_time_left) {
 }
 
 TEST(ProgressLine, names_are_those_of_the_kernel_being_trained) {
-  EXPECT_EQ(names_of(3, false), (std::vector<std::string>{"variance", "lengthscale", "noise"}));
-  EXPECT_EQ(names_of(5, false), parameter_names("se + se"));
-  EXPECT_EQ(names_of(7, false), parameter_names("se + se + matern32"));
+  EXPECT_EQ(names_of(kOneTerm, false), (std::vector<std::string>{"variance", "lengthscale", "noise"}));
+  EXPECT_EQ(names_of(kSum, false), parameter_names("se + se"));
+  EXPECT_EQ(names_of(at(1, 0, 10, "se + se + matern32", 1), false), parameter_names("se + se + matern32"));
   EXPECT_NE(progress_line(kOneTerm, {}, 200).find("noise 0.1"), std::string::npos);
 }
 
@@ -58,19 +59,19 @@ TEST(Forecast, the_search_is_not_the_last_stage) {
   double seconds = 0;
   int evaluation = 0;
   for (int i = 0; i < 47; ++i) {
-    const auto left = forecast.after(at(++evaluation, 0, 2820, 3, seconds += 0.001));
+    const auto left = forecast.after(at(++evaluation, 0, 2820, "se", seconds += 0.001));
     ASSERT_EQ(left.has_value(), evaluation >= 24);
     EXPECT_TRUE(!left || left->at_least);
   }
   for (int i = 0; i < 213; ++i) {
-    const auto left = forecast.after(at(++evaluation, 0, 2820, 5, seconds += 0.1));
+    const auto left = forecast.after(at(++evaluation, 0, 2820, "se + se", seconds += 0.1));
     if (i < 3) continue;
     ASSERT_TRUE(left);
     EXPECT_FALSE(left->at_least);
     EXPECT_NEAR(left->seconds, 0.1 * (212 - i + 13), 1.5) << i;
   }
   for (int i = 0; i < 13; ++i) {
-    const auto left = forecast.after(at(++evaluation, 1, 2820, 5, seconds += 0.1));
+    const auto left = forecast.after(at(++evaluation, 1, 2820, "se + se", seconds += 0.1));
     if (i > 0) {
       ASSERT_TRUE(left);
       EXPECT_NEAR(left->seconds, 0.1 * (14 - i), 1e-9);
@@ -81,7 +82,7 @@ TEST(Forecast, the_search_is_not_the_last_stage) {
 TEST(Forecast, the_search_on_a_part_foretells_the_whole) {
   Forecast forecast(40960, of("se"));
   for (int i = 1; i < 60; ++i) {
-    const auto left = forecast.after(at(i, 0, 4096, 3, 0.1 * i));
+    const auto left = forecast.after(at(i, 0, 4096, "se", 0.1 * i));
     ASSERT_EQ(left.has_value(), i >= 24);
     if (i < 24) continue;
     EXPECT_NEAR(left->seconds, 0.1 * (std::max(60 - i, 3) + 10 * 9), 1e-9);
@@ -92,9 +93,9 @@ TEST(Forecast, nothing_is_told_where_there_is_no_telling) {
   FitOptions dense = of("se");
   dense.cut.method = Method::exact;  // searches in the band
   Forecast forecast(3000, dense);
-  for (int i = 1; i < 60; ++i) EXPECT_FALSE(forecast.after(at(i, 0, 3000, 3, 0.001 * i)));
+  for (int i = 1; i < 60; ++i) EXPECT_FALSE(forecast.after(at(i, 0, 3000, "se", 0.001 * i)));
   for (int i = 0; i < 20; ++i)  // the first also makes what all need, and past what is expected none is left
-    EXPECT_EQ(forecast.after(at(60 + i, 1, 3000, 3, 1 + 5 * i)).has_value(), i > 0 && i < 8) << i;
+    EXPECT_EQ(forecast.after(at(60 + i, 1, 3000, "se", 1 + 5 * i)).has_value(), i > 0 && i < 8) << i;
 }
 
 TEST(Forecast, fixed_parameters_take_no_evaluations) {

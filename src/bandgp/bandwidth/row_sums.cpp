@@ -50,14 +50,17 @@ UpperBound TailBound::operator()(double reach) const {
   UpperBound sum;
   for (const Term& term : kernel_.terms) {
     std::visit(
-        [&](auto shape) {
-          using Shape = decltype(shape);
-          if (reach >= Shape::support * term.lengthscale) return;
-          const double r = kShorter * reach / term.lengthscale;
-          const UpperBound value =
-              UpperBound::of(Shape::at(r).value, 16 + 4 * r * r);  // the exponent's own rounding
-          const UpperBound area = UpperBound::of(term.lengthscale / cell_) * Shape::tail(r);
-          sum = sum + UpperBound::of(term.variance) * (value + area);
+        [&]<class S>(S) {
+          if constexpr (!HasTail<S>) {
+            sum = UpperBound::infinite();  // nothing short of the span will do
+          } else {
+            if (reach >= S::support * term.lengthscale) return;
+            const double r = kShorter * reach / term.lengthscale;
+            const UpperBound value =
+                UpperBound::of(S::at(r).value, 16 + 4 * r * r);  // the exponent's own rounding
+            const UpperBound area = UpperBound::of(term.lengthscale / cell_) * S::tail(r);
+            sum = sum + UpperBound::of(term.variance) * (value + area);
+          }
         },
         term.shape);
   }

@@ -56,9 +56,9 @@ std::string method_text(const FitSummary& summary) {
   const Cut& cut = summary.options.cut;
   const std::string what = band_text(fit.method, fit.bandwidth, fit.reach);
   double longest = 0, shortest = std::numeric_limits<double>::infinity();
-  bool any_se = false;
+  bool any_basis = false;
   for (const Term& term : fit.model.kernel.terms) {
-    any_se = any_se || is_se(term);
+    any_basis = any_basis || has_basis(term);
     longest = std::max(longest, term.lengthscale);
     shortest = std::min(shortest, term.lengthscale);
   }
@@ -74,7 +74,7 @@ std::string method_text(const FitSummary& summary) {
   } else if (fit.method == "mixed") {
     why = fmt::format("cheaper than either alone, for length-scales span from {:.3g} to {:.3g} points",
                       shortest / gap, longest / gap);
-  } else if (!any_se) {
+  } else if (!any_basis) {
     why = "the dual is for se terms";
   } else {
     why = fmt::format("cheaper than the dual, for the length-scale{} {:.3g} points",
@@ -119,22 +119,22 @@ std::string status_text(const FitSummary& summary) {
 }
 
 std::string parameters_text(const FitResult& fit, const FitOptions& options) {
-  const std::vector<std::string> names = parameter_names(fit.model.kernel);
-  const std::vector<double> values = parameter_values(fit.model);
+  const auto all = parameters(fit.model);
   std::string text = fmt::format("{}, {} mean", to_text(options.kernel), mean_name(fit.model.mean));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format("\n{:<14} {:.6g}", names[i], values[i]);
-    const bool in_time = names[i].starts_with("lengthscale") && !fit.series->axis.unit.empty();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [name, kind, value] = all[i];
+    text += fmt::format("\n{:<14} {:.6g}", name, *value);
+    const bool in_time = kind->unit == Unit::time && !fit.series->axis.unit.empty();
     const std::string unit = in_time ? " " + fit.series->axis.unit : "";
-    if (options.fix.contains(names[i])) {
+    if (options.fix.contains(name)) {
       text += unit + " (fixed)";
     } else if (i < fit.standard_errors.size() && std::isfinite(fit.standard_errors[i])) {
       text += fmt::format(" ± {:g}", two_digits(fit.standard_errors[i])) + unit;
     } else {
       text += unit;
     }
-    if (names[i] == "noise" && values[i] > 0)
-      text += fmt::format(", a standard deviation of {:.4g}", std::sqrt(values[i]));
+    if (kind == &noise_parameter() && *value > 0)
+      text += fmt::format(", a standard deviation of {:.4g}", std::sqrt(*value));
   }
   if (fit.mean.size() == 1) text += fmt::format("\n{:<14} {}", "mean", value_text(fit.mean[0], *fit.series));
   if (fit.mean.size() > 1) {  // time 0 may lie far away: the middle of the data says more
@@ -173,6 +173,7 @@ Json fit_json(const FitSummary& summary) {
   json["kernel"] = to_text(fit.model.kernel);
   for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = values[i];
   json["mean"] = fit.mean;
+  json["parameters"] = named_json("", names, values);
   json["standard_errors"] = named_json("", names, fit.standard_errors);
   json["status"] = status_name(fit.status);
   json["message"] = fit.message;

@@ -6,36 +6,58 @@
 
 #include <algorithm>
 
+#include "bandgp/kernel/kernel.hpp"
 #include "bandgp/version.hpp"
 
 namespace bandgp::cli {
 namespace {
 
+/// `a, b and c`
+std::string listed(std::span<const std::string_view> words) {
+  return fmt::format("{} and {}", fmt::join(words.first(words.size() - 1), ", "), words.back());
+}
+
 struct Section {
-  const char *title, *text;
+  const char* title;
+  std::string text;
 };
+
 /// What belongs to no single command.
-constexpr Section kGeneral[] = {
-    {"Kernels",
-     "A kernel is a sum of terms, variance*shape(lengthscale=L): 2.5*se(lengthscale=3), se + se, "
-     "0.8*se(lengthscale=20) + 0.1*matern12(lengthscale=2). Shapes are se, matern12, matern32, matern52, "
-     "wendland2 and "
-     "wendland4. Values that are left out are found by fit; those that are given are where it starts. With "
-     "one term "
-     "the parameters are called variance, lengthscale and noise, with several variance_1, lengthscale_1, "
-     "variance_2, "
-     "..., noise. Variance and noise are variances, not deviations."},
-    {"Files",
-     "Data are tables of numbers, separated by commas, semicolons, tabs or blanks, with or without a header "
-     "line. "
-     "Empty cells, NA, NaN, inf and a lone hyphen are missing values: their rows are dropped and counted. As "
-     "a "
-     "file, a hyphen stands for standard input or output. An output file appears whole or not at all."},
-    {"Exit status",
-     "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
-     "says why. 2: "
-     "a mistake in the request or in its input, told in one line."},
-    {"Environment", "NO_COLOR: any text in it keeps colours away; they are for terminals only in any case."}};
+std::vector<Section> general() {
+  return {
+      {"Kernels",
+       fmt::format(
+           "A kernel is a sum of terms, variance*shape(lengthscale=L): 2.5*se(lengthscale=3), se + se, "
+           "0.8*se(lengthscale=20) + 0.1*matern12(lengthscale=2). Shapes are {}; upper and lower case "
+           "are the same, and rbf, matern-3/2, matern_32 and their like are read too. Values that are "
+           "left out are found by fit; those that are given are where it starts. With one term the "
+           "parameters are called variance, lengthscale and noise, with several variance_1, "
+           "lengthscale_1, variance_2, ..., noise. Variance and noise are variances, not deviations.",
+           listed(shape_names()))},
+      {"Files",
+       "Data are tables of numbers, separated by commas, semicolons, tabs or blanks, with or without a "
+       "header "
+       "line. Empty cells, NA, NaN, inf and a lone hyphen are missing values: their rows are dropped and "
+       "counted. As a file, a hyphen stands for standard input or output. An output file appears whole or "
+       "not "
+       "at all."},
+      {"JSON",
+       "Fields that scripts may rely on; others may be added. parameters has every parameter of the model by "
+       "name, gradient and standard_errors have the same names (gradient with log_ before them). nll: n, "
+       "method, "
+       "bandwidth, nll, evaluation_seconds, gradient, certificate (positive_definite, rho, nll_error, "
+       "mean_error, variance_error; null where there is nothing to certify), kernel, noise, parameters. fit: "
+       "the "
+       "same, and each parameter as a field of its own, mean, standard_errors, status, evaluations, seconds, "
+       "series. bandwidth: n, min_gap, corollary, theorem, lemma, tolerance (nats, bandwidth), null where a "
+       "rule "
+       "does not apply. cv: folds, seed, methods. All numbers are in the units of the data."},
+      {"Exit status",
+       "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
+       "says why. 2: a mistake in the request or in its input, told in one line."},
+      {"Environment",
+       "NO_COLOR: any text in it keeps colours away; they are for terminals only in any case."}};
+}
 
 /// `-o, --output FILE`
 std::string heading(const OptionEntry& option) {
@@ -136,7 +158,7 @@ std::string manual_roff(const Reference& reference) {
     for (const std::string& example : command.examples) out += fmt::format("  {}\n", roff(example));
     out += ".fi\n";
   }
-  for (const Section& section : kGeneral)
+  for (const Section& section : general())
     out += fmt::format(".SH {}\n{}\n", roff(capitals(section.title)), roff(section.text));
   return out;
 }
@@ -161,7 +183,7 @@ std::string manual_markdown(const Reference& reference) {
     }
     out += fmt::format("\n<!-- run -->\n```sh\n{}\n```\n", fmt::join(command.examples, "\n"));
   }
-  for (const Section& section : kGeneral) out += fmt::format("\n## {}\n\n{}\n", section.title, section.text);
+  for (const Section& section : general()) out += fmt::format("\n## {}\n\n{}\n", section.title, section.text);
   return out;
 }
 

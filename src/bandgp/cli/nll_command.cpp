@@ -10,6 +10,7 @@
 #include "bandgp/cli/output.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/parameters.hpp"
 #include "bandgp/io/write_file.hpp"
 
 namespace bandgp::cli {
@@ -62,6 +63,7 @@ Json to_json(const EvaluationResult& result, const Input& input, const Model& mo
   json["rounding"] = failed ? kUnset : result.rounding;
   json["kernel"] = to_text(model.kernel);
   json["noise"] = model.noise;
+  json["parameters"] = named_json("", parameter_names(model.kernel), parameter_values(model));
   if (!message.empty()) json["message"] = message;
   return json;
 }

@@ -2,6 +2,7 @@
 #include "bandgp/cli/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -66,8 +67,8 @@ CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* nam
 void add_kernel_flag(CLI::App& command, ModelFlags& flags) {
   command
       .add_option("--kernel", flags.kernel,
-                  "sum of terms, such as \"se + matern12\" (default: se); shapes: se, matern12, matern32, "
-                  "matern52, wendland2, wendland4")
+                  fmt::format("sum of terms, such as \"se + matern12\" (default: se); shapes: {}",
+                              fmt::join(shape_names(), ", ")))
       ->type_name("TEXT")
       ->group("Model");
 }
@@ -188,18 +189,20 @@ Model given_model(const ModelFlags& flags) {
   const auto set = [&](const std::string& flag, const Text& text, double Term::*member) {
     if (!text) return;
     if (model.kernel.terms.size() != 1) refuse(flag + " is for a kernel of one term; write it into --kernel");
-    double& value = model.kernel.terms[0].*member;
+    Term& term = model.kernel.terms[0];
+    if (std::ranges::find(term.parameters(), member, &Parameter::member) == term.parameters().end())
+      refuse(
+          fmt::format("{} is given, and the shape {} has no such parameter", flag, shape_name(term.shape)));
+    double& value = term.*member;
     if (!std::isnan(value)) refuse(flag + " is given twice: in --kernel as well");
     value = positive_number(flag, *text);
   };
   set("--variance", flags.variance, &Term::variance);
   set("--lengthscale", flags.lengthscale, &Term::lengthscale);
-  const std::vector<std::string> names = parameter_names(model.kernel);
-  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    const Term& term = model.kernel.terms[i / 2];
-    if (!std::isnan(i % 2 == 0 ? term.variance : term.lengthscale)) continue;
-    refuse(fmt::format("{} has no value: give it in --kernel{}", names[i],
-                       names.size() == 3 ? " or by --" + names[i] : ""));
+  for (const auto& [name, kind, value] : parameters(model)) {
+    if (kind == &noise_parameter() || !std::isnan(*value)) continue;
+    const bool has_flag = name == "variance" || name == "lengthscale";
+    refuse(fmt::format("{} has no value: give it in --kernel{}", name, has_flag ? " or by --" + name : ""));
   }
   if (!flags.noise) refuse("noise has no value: give it by --noise (a variance)");
   model.noise = finite_number("--noise", *flags.noise);

@@ -45,7 +45,7 @@ class Samples {
       return;
     }
     if (times.size() > kMostDenseRows) {
-      const bool se = std::ranges::all_of(posterior.model().kernel.terms, is_se);
+      const bool se = std::ranges::all_of(posterior.model().kernel.terms, has_basis);
       throw std::invalid_argument(fmt::format(
           "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
           "fit; {} no such limit",

@@ -24,7 +24,7 @@ class Forecast {
   /// n is the size of the whole series.
   Forecast(Index n, const FitOptions& options)
       : n_(n),
-        free_(2 * options.kernel.terms.size() + 1 - options.fix.size()),
+        free_(parameter_names(options.kernel).size() - options.fix.size()),
         search_(options.kernel.terms.size() + 1, 0.0) {
     const Method method = options.cut.method;
     if (!options.own_search && method != Method::automatic && method != Method::band &&
@@ -45,7 +45,7 @@ class Forecast {
   /// What is left after this evaluation, the next after those told before; nothing where there is no telling.
   std::optional<Left> after(const TraceEntry& entry) {
     const bool last_stage = entry.stage > 0 && entry.n >= n_;
-    const std::size_t terms = entry.parameters.size() / 2;
+    const std::size_t terms = parse_kernel(entry.kernel).terms.size();
     if (entry.stage != stage_ || terms != terms_) {
       recent_.clear();
       since_ = entry.seconds;
@@ -83,14 +83,11 @@ class Forecast {
   static constexpr double kDescent = 15;
 
   static bool all_given(const FitOptions& options) {
-    const std::vector<std::string> names = parameter_names(options.kernel);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (options.fix.contains(names[i]) || options.init.contains(names[i])) continue;
-      if (i + 1 == names.size()) return false;
-      const Term& term = options.kernel.terms[i / 2];
-      if (!std::isfinite(i % 2 == 0 ? term.variance : term.lengthscale)) return false;
-    }
-    return true;
+    const Model in_text{options.kernel, kUnset, options.mean};
+    return std::ranges::all_of(parameters(in_text), [&](const auto& parameter) {
+      return options.fix.contains(parameter.name) || options.init.contains(parameter.name) ||
+             std::isfinite(*parameter.value);
+    });
   }
 
   /// Evaluations of the search of fit.cpp, by the number of terms: a grid and two descents for one term; for
@@ -144,9 +141,9 @@ inline std::string left_text(const std::optional<Forecast::Left>& left, bool bri
   return about + time + " left";
 }
 
-/// The names that go with this many parameters: while a sum is being looked for, smaller kernels are trained.
-inline std::vector<std::string> names_of(std::size_t parameters, bool brief) {
-  std::vector<std::string> names = parameter_names(std::vector<Term>(parameters / 2));
+/// The names of an entry's parameters: while a sum is being looked for, smaller kernels are trained.
+inline std::vector<std::string> names_of(const TraceEntry& entry, bool brief) {
+  std::vector<std::string> names = parameter_names(parse_kernel(entry.kernel));
   for (std::string& name : names) {
     if (brief && name.starts_with("variance")) name.replace(0, 8, "var");
     if (brief && name.starts_with("lengthscale")) name.replace(0, 11, "len");
@@ -164,7 +161,7 @@ inline std::string progress_line(const TraceEntry& entry, const std::optional<Fo
     const std::string time = left_text(left, brief);
     if (!time.empty()) all.push_back(time);
     all.push_back(fmt::format("{} {}", brief ? "k" : "bandwidth", entry.bandwidth));
-    const std::vector<std::string> names = names_of(entry.parameters.size(), brief);
+    const std::vector<std::string> names = names_of(entry, brief);
     for (std::size_t i = 0; i < names.size() && i < entry.parameters.size(); ++i)
       all.push_back(fmt::format("{} {:.{}g}", names[i], entry.parameters[i], digits));
     if (evaluation) all.push_back(fmt::format("{} {}", brief ? "eval" : "evaluation", entry.evaluation));

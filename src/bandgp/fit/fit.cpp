@@ -17,8 +17,6 @@
 namespace bandgp {
 namespace {
 
-using Optionals = std::vector<std::optional<double>>;
-
 /// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
 constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
 /// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
@@ -33,14 +31,6 @@ constexpr double kParting = 1;
 /// A band this wide is what --thin is recommended to bring about.
 constexpr double kThinnedBandwidth = 200;
 
-Optionals to_internal(Optionals values, const Units& units) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool lengthscale = i % 2 == 1 && i + 1 < values.size();
-    if (values[i]) *values[i] /= lengthscale ? units.time_unit : units.value_unit * units.value_unit;
-  }
-  return values;
-}
-
 /// Contiguous pieces of the series: spacing and noise stay what they are, unlike in a thinned one.
 Series part_of(const Series& series, Index size) {
   constexpr Index kPieces = 4;
@@ -50,13 +40,6 @@ Series part_of(const Series& series, Index size) {
     ranges.push_back({begin, begin + size / kPieces});
   }
   return subseries(series, ranges);
-}
-
-Optionals without_term(const Optionals& values, std::size_t term) {
-  Optionals rest = values;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(2 * term),
-             rest.begin() + static_cast<std::ptrdiff_t>(2 * term + 2));
-  return rest;
 }
 
 /// The best model found on a stage, from starts made of the data; sums start from the fit with one term
@@ -80,8 +63,8 @@ Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean
     for (const std::size_t term : leave_out) {
       Kernel smaller = kernel;
       smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
-      const Candidate base =
-          search(trainer, stage, smaller, mean, without_term(fixed, term), without_term(init, term));
+      const Candidate base = search(trainer, stage, smaller, mean, without_term(fixed, kernel, term),
+                                    without_term(init, kernel, term));
       if (!std::isfinite(base.nll)) continue;
       const std::vector<Model> split = split_starts(base.model, kernel, term, scale);
       starts.insert(starts.end(), split.begin(), split.end());
@@ -89,9 +72,10 @@ Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean
     starts.push_back(paper_start(kernel, mean, scale));
   }
   for (Model& model : starts) {
+    const auto all = bandgp::parameters(model);
     for (std::size_t i = 0; i < init.size(); ++i) {
-      if (init[i]) set_parameter(model, i, *init[i]);
-      if (fixed[i]) set_parameter(model, i, *fixed[i]);
+      if (init[i]) *all[i].value = *init[i];
+      if (fixed[i]) *all[i].value = *fixed[i];
     }
   }
   return terms == 1 ? trainer.best_of(stage, parameters, std::move(starts), 2, 0)
@@ -198,7 +182,7 @@ std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
   if (cut.method == Method::vecchia) return "take fewer --neighbours";
   if (cut.method == Method::taper) return "take a shorter --taper-range";
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
-  const bool dual = std::ranges::any_of(kernel.terms, is_se);
+  const bool dual = std::ranges::any_of(kernel.terms, has_basis);
   std::string thinned =
       fmt::format("--thin {:.3g} would bring it to about {:.0f} neighbours", thin, kThinnedBandwidth);
   if (!asked_for) return thinned;
@@ -328,14 +312,15 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   const Units& units = series->units;
   const double max_bytes = options.max_bytes > 0 ? options.max_bytes : default_max_bytes();
   const Cut cut = bandgp::to_internal(options.cut, units);
-  const Optionals fixed = to_internal(by_index(options.fix, options.kernel, "fix", true), units);
+  const Optionals fixed =
+      to_internal(by_index(options.fix, options.kernel, "fix", true), options.kernel, units);
   Optionals init = by_index(options.init, options.kernel, "init", false);
   const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
   for (std::size_t i = 0; i < in_text.size(); ++i) {
     if (!init[i] && std::isfinite(in_text[i]))
       init[i] = in_text[i];  // values in the kernel's text are starting values
   }
-  init = to_internal(init, units);
+  init = to_internal(init, options.kernel, units);
   const Parameters parameters(options.kernel, options.mean, fixed);
   Trainer trainer(options, result);
 

@@ -32,7 +32,9 @@ struct TraceEntry {
   double nll;                      // ∞ where θ was rejected
   std::vector<double> parameters;  // in the order of parameter_names()
   Index bandwidth;
-  double seconds;  // since the start
+  double seconds;      // since the start
+  std::string kernel;  // its shapes, "se + matern12": while a sum is looked for, kernels of fewer terms are
+                       // trained.  Empty where an old file does not tell.
 };
 
 /// What the next stage would cost, told before it is spent.

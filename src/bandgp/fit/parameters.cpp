@@ -12,27 +12,16 @@ namespace bandgp {
 
 std::vector<double> parameter_values(const Model& model) {
   std::vector<double> values;
-  for (const Term& term : model.kernel.terms) {
-    values.push_back(term.variance);
-    values.push_back(term.lengthscale);
-  }
-  values.push_back(model.noise);
+  for (const auto& parameter : parameters(model)) values.push_back(*parameter.value);
   return values;
 }
 
-void set_parameter(Model& model, std::size_t index, double value) {
-  if (index == 2 * model.kernel.terms.size()) {
-    model.noise = value;
-  } else {
-    Term& term = model.kernel.terms[index / 2];
-    (index % 2 == 0 ? term.variance : term.lengthscale) = value;
-  }
-}
+void set_parameter(Model& model, std::size_t index, double value) { *parameters(model)[index].value = value; }
 
-std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
-                                            std::string_view option, bool noise_may_vanish) {
+Optionals by_index(const std::map<std::string, double>& named, const Kernel& kernel, std::string_view option,
+                   bool noise_may_vanish) {
   const std::vector<std::string> names = parameter_names(kernel);
-  std::vector<std::optional<double>> values(names.size());
+  Optionals values(names.size());
   for (const auto& [name, value] : named) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
@@ -47,16 +36,31 @@ std::vector<std::optional<double>> by_index(const std::map<std::string, double>&
   return values;
 }
 
+Optionals to_internal(Optionals values, const Kernel& kernel, const Units& units) {
+  const Model model{kernel};
+  const auto all = parameters(model);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i]) *values[i] /= unit_size(all[i].kind->unit, units);
+  }
+  return values;
+}
+
+Optionals without_term(Optionals values, const Kernel& kernel, std::size_t term) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(kernel.first_parameter(term));
+  values.erase(begin, begin + std::ssize(kernel.terms[term].parameters()));
+  return values;
+}
+
 std::size_t Parameters::free_count() const {
   return static_cast<std::size_t>(std::count(fixed_.begin(), fixed_.end(), std::nullopt));
 }
 
 Model Parameters::model(std::span<const double> free_logs) const {
   Model model = prototype_;
+  const auto all = parameters(model);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < fixed_.size(); ++i) {
-    set_parameter(model, i, fixed_[i] ? *fixed_[i] : std::exp(free_logs[next++]));
-  }
+  for (std::size_t i = 0; i < fixed_.size(); ++i)
+    *all[i].value = fixed_[i] ? *fixed_[i] : std::exp(free_logs[next++]);
   return model;
 }
 

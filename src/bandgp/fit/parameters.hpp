@@ -11,10 +11,13 @@
 
 namespace bandgp {
 
+/// A value for some of the parameters, by their index in parameter_names().
+using Optionals = std::vector<std::optional<double>>;
+
 class Parameters {
  public:
-  /// `fixed` by parameter index (variance, lengthscale of every term, noise), internal units.
-  Parameters(const Kernel& kernel, Mean mean, std::vector<std::optional<double>> fixed)
+  /// `fixed` in internal units.
+  Parameters(const Kernel& kernel, Mean mean, Optionals fixed)
       : prototype_{kernel, 1, mean}, fixed_(std::move(fixed)) {}
 
   std::size_t free_count() const;
@@ -27,16 +30,21 @@ class Parameters {
 
  private:
   Model prototype_;
-  std::vector<std::optional<double>> fixed_;
+  Optionals fixed_;
 };
 
-/// All parameters in the order of parameter_names(): variance, lengthscale of every term, noise.
+/// The values of all parameters in the order of parameter_names().
 std::vector<double> parameter_values(const Model& model);
 void set_parameter(Model& model, std::size_t index, double value);
 
 /// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not
 /// positive (a noise of 0 is allowed where `noise_may_vanish`).
-std::vector<std::optional<double>> by_index(const std::map<std::string, double>& named, const Kernel& kernel,
-                                            std::string_view option, bool noise_may_vanish);
+Optionals by_index(const std::map<std::string, double>& named, const Kernel& kernel, std::string_view option,
+                   bool noise_may_vanish);
+
+/// Values in the user's units → the internal units of a series.
+Optionals to_internal(Optionals values, const Kernel& kernel, const Units& units);
+/// What is left without the parameters of a term of this kernel.
+Optionals without_term(Optionals values, const Kernel& kernel, std::size_t term);
 
 }  // namespace bandgp

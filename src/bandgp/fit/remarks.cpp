@@ -73,7 +73,7 @@ std::vector<std::string> remarks(const FitResult& fit) {
   if (!std::isfinite(fit.nll) || fit.series->size() == 0) return remarks;
   const Series& series = *fit.series;
   const std::vector<Term>& terms = fit.model.kernel.terms;
-  const Index parameters = 2 * std::ssize(terms) + 1 + coefficient_count(fit.model.mean);
+  const Index parameters = std::ssize(parameter_names(fit.model.kernel)) + coefficient_count(fit.model.mean);
   if (series.observations() < 3 * parameters) {
     remarks.push_back(
         fmt::format("only {} observations for {} parameters: these values are hardly determined",

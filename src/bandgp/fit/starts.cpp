@@ -88,9 +88,9 @@ std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std:
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
-    const bool has_basis = is_se(kernel.terms[added]);
+    const bool in_band = !has_basis(kernel.terms[added]);
     if (factor > 2 &&
-        lengthscale > std::min(scale.span / 2, has_basis ? scale.span : kLongestInBand * scale.gap))
+        lengthscale > std::min(scale.span / 2, in_band ? kLongestInBand * scale.gap : scale.span))
       break;
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);

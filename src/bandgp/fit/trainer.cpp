@@ -10,18 +10,31 @@
 namespace bandgp {
 namespace {
 
-/// Beyond these a parameter is not determined by the data: variances within e^±30 of the data's,
-/// length-scales from a tenth of the spacing to ten spans.  In logs, for every parameter.
+/// A parameter's range, which is relative to the data, in internal units.
+Range range_on(const DataScale& scale, const Parameter& parameter) {
+  const auto [lower, upper] = parameter.range;
+  switch (parameter.unit) {
+    case Unit::variance: {
+      const double variance = scale.variance > 0 ? scale.variance : 1;
+      return {lower * variance, upper * variance};
+    }
+    case Unit::time:
+      return {lower * scale.gap, upper * std::max(scale.span, scale.gap)};
+    case Unit::none:
+      break;
+  }
+  return parameter.range;
+}
+
+/// The ranges of all parameters, in logs.
 struct Box {
   std::vector<double> lower, upper;
-  Box(std::size_t terms, const DataScale& scale) {
-    const double middle = std::log(scale.variance > 0 ? scale.variance : 1.0);
-    for (std::size_t t = 0; t < terms; ++t) {
-      lower.insert(lower.end(), {middle - 30, std::log(0.1 * scale.gap)});
-      upper.insert(upper.end(), {middle + 12, std::log(10 * std::max(scale.span, scale.gap))});
+  Box(const Model& model, const DataScale& scale) {
+    for (const auto& parameter : parameters(model)) {
+      const Range range = range_on(scale, *parameter.kind);
+      lower.push_back(std::log(range.lower));
+      upper.push_back(std::log(range.upper));
     }
-    lower.push_back(middle - 34);
-    upper.push_back(middle + 6);
   }
 };
 
@@ -86,7 +99,8 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
                    nll_to_user(nll, series),
                    parameter_values(to_user(model, series.units)),
                    stage.representation().bandwidth(),
-                   seconds()};
+                   seconds(),
+                   shapes_text(model.kernel)};
   if (options_.progress) options_.progress(entry);
   result_.trace.push_back(std::move(entry));
   return nll;
@@ -111,7 +125,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
     }
     return nll;
   };
-  const Box box(start.model.kernel.terms.size(), data_scale(stage.series(), start.model.mean));
+  const Box box(start.model, data_scale(stage.series(), start.model.mean));
   BfgsOptions options;
   options.lower = parameters.pick(box.lower);
   options.upper = parameters.pick(box.upper);
@@ -146,7 +160,7 @@ void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& can
 
 std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters,
                                       const Model& model) const {
-  const Box box(model.kernel.terms.size(), data_scale(stage.series(), model.mean));
+  const Box box(model, data_scale(stage.series(), model.mean));
   const std::vector<double> x = parameters.free_logs(model), lower = parameters.pick(box.lower),
                             upper = parameters.pick(box.upper);
   std::vector<bool> inside(x.size());

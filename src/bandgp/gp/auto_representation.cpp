@@ -66,15 +66,15 @@ unsigned AutoRepresentation::cheapest_split(const Kernel& kernel, const Observat
   const unsigned all = terms >= 32 ? 0 : (1U << terms) - 1;
   if (method_ == Method::band || all == 0) return 0;
   if (method_ == Method::dual) {
-    if (!std::ranges::all_of(kernel.terms, is_se))
+    if (!std::ranges::all_of(kernel.terms, has_basis))
       throw std::invalid_argument("the dual band is for se terms; use method auto or band");
     return all;
   }
   if (points.size() < 2) return 0;
-  // The longest SE terms, one more at a time.
+  // The longest terms that have a basis, one more at a time.
   std::vector<std::size_t> order;
   for (std::size_t t = 0; t < terms; ++t) {
-    if (is_se(kernel.terms[t])) order.push_back(t);
+    if (has_basis(kernel.terms[t])) order.push_back(t);
   }
   std::ranges::sort(order, std::greater{}, [&](std::size_t t) { return kernel.terms[t].lengthscale; });
   const double target = rho_for_tolerance(cut_.tolerance, q_bound, points.size());

@@ -211,11 +211,10 @@ std::optional<Failure> BandRepresentation::factor(RightHandSides b) {
 }
 
 void BandRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  std::fill(out.begin(), out.end(), 0.0);
   alpha_ = column;
   noise_slope_ = noise_slope;
-  sums_ = out;
-  trace_ = 0;
+  sums_.assign(kernel_->terms.size(), {});
+  trace_ = by_noise_ = 0;
   inversion_.start(matrix_, matrix_);
   const Index size = chunk_from(0).end;
   for (Index end = envelope_.panels(); end > 0; end -= size) {
@@ -228,13 +227,9 @@ void BandRepresentation::gradient(double* column, const double* noise_slope, std
     worker_.start([this] { contract(task_); });
   }
   worker_.wait();
-  // Entries below the diagonal stand for both halves, which cancels the ½; on the diagonal ρ(0) = 1 and its
-  // slope is 0.
-  const auto& terms = kernel_->terms;
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace_);
-    out[2 * t + 1] *= terms[t].variance;
-  }
+  // Entries below the diagonal stand for both halves, which cancels the ½.
+  gradient_from_sums(*kernel_, sums_, 0.5 * trace_, out);
+  out.back() = by_noise_;
 }
 
 void BandRepresentation::contract(PanelRange range) {
@@ -256,14 +251,14 @@ void BandRepresentation::contract(PanelRange range) {
       if (tapered()) cut_.taper.apply(x + kPanel * i, x + kPanel * j, kPanel, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
         tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
-                                               1 / terms[t].lengthscale, weights, sums_.data() + 2 * t);
+                                               1 / terms[t].lengthscale, weights, sums_[t]);
       }
     }
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
       const double alpha = alpha_[kPanel * j + r];
       const double w = inverse(j)[(kPanel + 1) * r] - alpha * alpha;
       trace_ += w;
-      sums_[2 * terms.size()] += 0.5 * w * noise_slope_[kPanel * j + r];
+      by_noise_ += 0.5 * w * noise_slope_[kPanel * j + r];
     }
   }
 }

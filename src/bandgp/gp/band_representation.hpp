@@ -7,6 +7,7 @@
 #include "bandgp/base/worker.hpp"
 #include "bandgp/gp/cut.hpp"
 #include "bandgp/gp/representation.hpp"
+#include "bandgp/kernel/tiles.hpp"
 
 namespace bandgp {
 
@@ -111,8 +112,8 @@ class BandRepresentation final : public Representation {
   // The gradient under way: α, ∂d/∂σₙ², Σ w ρ and Σ w (−rρ') of every term, Σ ½ w ∂d; and Σ wᵢᵢ, w = Z − ααᵀ.
   const double* alpha_ = nullptr;
   const double* noise_slope_ = nullptr;
-  std::span<double> sums_;
-  double trace_ = 0;
+  std::vector<TileSums> sums_;  // one for each term
+  double trace_ = 0, by_noise_ = 0;
   BandPartner* partner_ = nullptr;
   AlignedBuffer corrected_;  // a block column of A⁻¹, where a partner takes something off
   UpperBound rho_ = UpperBound::infinite();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 
 namespace bandgp {
@@ -17,8 +18,10 @@ double estimate_reach(const Kernel& kernel, const Observations& points, double t
     double sum = 0;
     for (const Term& term : kernel.terms) {
       sum += std::visit(
-          [&](auto shape) {
-            return term.variance * term.lengthscale * decltype(shape)::tail(reach / term.lengthscale).value();
+          [&]<class S>(S) {
+            if constexpr (HasTail<S>)
+              return term.variance * term.lengthscale * S::tail(reach / term.lengthscale).value();
+            return std::numeric_limits<double>::infinity();
           },
           term.shape);
     }
@@ -49,34 +52,30 @@ MeanWidth estimate_width(const Observations& points, double reach) {
 
 namespace {
 
-/// A spectral density σ²ℓ·a λ^{2m−1}/(λ² + ω²ℓ²)^m: a Matérn's of order m − ½.
-struct RationalSpectrum {
-  int m;
-  double lambda;
-};
-
-RationalSpectrum rational_spectrum(const AnyShape& shape) {
-  if (std::holds_alternative<Matern12>(shape)) return {1, 1};
-  if (std::holds_alternative<Matern32>(shape)) return {2, std::numbers::sqrt3};
-  if (std::holds_alternative<Matern52>(shape)) return {3, Matern52::sqrt5};
-  // As smooth at 0, and with the same first odd power there: |r|³ times 20, |r|⁵ times 448/3.
-  if (std::holds_alternative<Wendland2>(shape)) return {2, 3.915};
-  return {3, 5.827};
+/// The zero of ρ's spectral density plus `ratio` that is nearest to the real line, as ω²ℓ².
+/// √(2π) e^{−ω²/2} = −ratio:
+std::complex<double> squared_zero(GaussianSpectrum, double ratio) {
+  return 2.0 * std::complex<double>(std::log(std::sqrt(2 * std::numbers::pi) / ratio), std::numbers::pi);
+}
+/// a λ^{2m−1}/(λ² + ω²)^m = −ratio with a = 2√π Γ(m)/Γ(m − ½), which makes ρ(0) = 1:
+std::complex<double> squared_zero(RationalSpectrum spectrum, double ratio) {
+  const auto [m, lambda] = spectrum;
+  double amplitude = 2;
+  for (int k = 1; k < m; ++k) amplitude *= k / (k - 0.5);
+  const double power = amplitude * std::pow(lambda, 2 * m - 1) / ratio;
+  return std::polar(std::pow(power, 1.0 / m), std::numbers::pi / m) - lambda * lambda;
 }
 
-/// The zero of the spectral density of a term and white noise that is nearest to the real line, times ℓ;
-/// noise is `ratio` of the term's σ²ℓ/δ.  SE: √(2π) e^{−ω²/2} = −ratio.
+/// The imaginary part of the zero of the spectral density of a term and white noise that is nearest to the
+/// real line, times ℓ; noise is `ratio` of the term's σ²ℓ/δ.  0 where the shape states no spectrum: its
+/// inverse is then taken not to decay at all.
 double nearest_zero(const Term& term, double ratio) {
-  constexpr double kAmplitude[] = {2, 4, 16.0 / 3};
-  std::complex<double> square;
-  if (is_se(term)) {
-    square = 2.0 * std::complex<double>(std::log(std::sqrt(2 * std::numbers::pi) / ratio), std::numbers::pi);
-  } else {
-    const auto [m, lambda] = rational_spectrum(term.shape);
-    const double power = kAmplitude[m - 1] * std::pow(lambda, 2 * m - 1) / ratio;
-    square = std::polar(std::pow(power, 1.0 / m), std::numbers::pi / m) - lambda * lambda;
-  }
-  return std::sqrt(square).imag();
+  return std::visit(
+      [&]<class S>(S) {
+        if constexpr (HasSpectrum<S>) return std::sqrt(squared_zero(S::spectrum, ratio)).imag();
+        return 0.0;
+      },
+      term.shape);
 }
 
 }  // namespace

@@ -292,14 +292,14 @@ void DualRepresentation::gradient(double* column, const double* noise_slope, std
   // H₂ is in half steps squared: (2/ℓ²)(h/2)² = g/2.
   const double by_basis =
       (2 * below[0] + diagonal[0]) + 0.5 * grid_.design().g * (2 * below[1] + diagonal[1]);
-  out[0] = 0.5 * (m - trace) - 0.5 * dot(w, w, nodes);
+  out[0] = 0.5 * (m - trace) - 0.5 * dot(w, w, nodes);  // variance and length-scale of the one se term
   out[1] = by_basis - by_curve;
   double sum = 0;
   for (Index i = 0; i < points_->size(); ++i) {
     sum += noise_slope[i] * (precision_.data()[i] - column[i] * column[i]);
   }
   const double explained = equal ? (m - trace) * precision_.data()[0] : 2 * below[2] + diagonal[2];
-  out[2] = 0.5 * (sum - explained);
+  out.back() = 0.5 * (sum - explained);
 }
 
 /// D^{−½}(b − Φw̃), w̃ = w + L⁻ᵀε.

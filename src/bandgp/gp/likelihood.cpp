@@ -72,7 +72,7 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
                                                   .mean_variance = profiled_.largest_variance});
 
   if (with_gradient) {
-    out.gradient.resize(2 * kernel_.terms.size() + 1);
+    out.gradient.resize(kernel_.parameter_count() + 1);
     representation_->gradient(y, observations_.noise_slope(), out.gradient);  // y becomes α
     double& by_noise = out.gradient.back();
     if (const double* slope = observations_.value_slope()) {

@@ -13,7 +13,7 @@ namespace bandgp {
 /// All in the internal units of the series, except where `to_user` has been applied.
 struct Likelihood {
   double nll = 0;
-  std::vector<double> gradient;  // by log variance, log lengthscale of every term, then log noise
+  std::vector<double> gradient;  // by the logs of the parameters, in the order of parameter_names()
   double q = 0;                  // yᵀA⁻¹y, profiled
   double log_determinant = 0;
   std::array<double, 2> coefficients{};  // of the basis 1, (x − middle)/half span

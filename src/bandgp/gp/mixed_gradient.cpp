@@ -234,7 +234,7 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
   start_corrections(true);
   projected_residual_.reserve(gram_envelope_.padded_size());
   std::fill_n(projected_residual_.data(), gram_envelope_.padded_size(), 0.0);
-  band_gradient_.resize(2 * short_index_.size() + 1);
+  band_gradient_.resize(short_kernel_.parameter_count() + 1);
   band_.gradient(column, noise_slope, band_gradient_);
   for (Index a = 0; a < std::ssize(columns_); ++a) {  // − αᵀΨw = − (Vᵀr')ᵀC'w
     const ColumnPanel& panel = column_panel(a);
@@ -249,19 +249,21 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
   }
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t t = 0; t < short_index_.size(); ++t) {
-    out[2 * short_index_[t]] = band_gradient_[2 * t];
-    out[2 * short_index_[t] + 1] = band_gradient_[2 * t + 1];
+    const auto from = band_gradient_.begin() + static_cast<Index>(short_kernel_.first_parameter(t));
+    std::copy_n(from, short_kernel_.terms[t].parameters().size(),
+                out.begin() + static_cast<Index>(kernel_->first_parameter(short_index_[t])));
   }
   out.back() = band_gradient_.back();
   for (std::size_t q = 0; q < panels_.size(); ++q) {
     const NodePanel& panel = panels_[q];
-    double& by_variance = out[2 * long_[panel.term].index];
+    double& by_variance = out[kernel_->parameter_index(long_[panel.term].index, &Term::variance)];
     for (Index r = 0; r < panel.count; ++r) {
       const Index row = kPanel * static_cast<Index>(q) + r;
       by_variance += 0.5 * (1 - matrix_(row, row)) - 0.5 * w[row] * w[row];
     }
   }
-  for (std::size_t t = 0; t < long_.size(); ++t) out[2 * long_[t].index + 1] = slope_sums_[t];
+  for (std::size_t t = 0; t < long_.size(); ++t)
+    out[kernel_->parameter_index(long_[t].index, &Term::lengthscale)] = slope_sums_[t];
 }
 
 void MixedRepresentation::inverse_diagonal(std::span<double> out) {

@@ -46,7 +46,7 @@ void MixedRepresentation::split(const Kernel& kernel) {
       short_index_.push_back(t);
       continue;
     }
-    if (!is_se(kernel.terms[t])) throw std::invalid_argument("only se terms have a basis of Gaussians");
+    if (!has_basis(kernel.terms[t])) throw std::invalid_argument("only se terms have a basis of Gaussians");
     if (long_.size() <= count) long_.emplace_back();
     long_[count++].index = t;
   }
@@ -66,6 +66,7 @@ Cost MixedRepresentation::cost(const Kernel& kernel, const Observations& points,
 std::optional<Failure> MixedRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                    double q_bound) {
   points_ = &points;
+  kernel_ = &kernel;
   split(kernel);
   if (auto failure = band_.choose(short_kernel_, points, q_bound)) return failure;
   const Index n = points.size();

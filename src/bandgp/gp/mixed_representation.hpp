@@ -188,6 +188,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   double tolerance_, max_bytes_;
   unsigned long_terms_ = 0;
   const Observations* points_ = nullptr;
+  const Kernel* kernel_ = nullptr;  // all terms
   Kernel short_kernel_;
   std::vector<std::size_t> short_index_;
   std::vector<LongTerm> long_;

@@ -21,24 +21,48 @@ Mean parse_mean(std::string_view name) {
 
 namespace {
 
-Model scaled(const Model& model, double variance_unit, double time_unit) {
-  Model result = model;
-  for (Term& term : result.kernel.terms) {
-    term.variance *= variance_unit;
-    term.lengthscale *= time_unit;
+template <class Value, class AnyModel>
+std::vector<ModelParameter<Value>> list_parameters(AnyModel& model) {
+  std::vector<std::string> names = parameter_names(model.kernel);
+  std::vector<ModelParameter<Value>> list;
+  list.reserve(names.size());
+  for (auto& term : model.kernel.terms) {
+    for (const Parameter& parameter : term.parameters())
+      list.push_back({std::move(names[list.size()]), &parameter, &(term.*parameter.member)});
   }
-  result.noise *= variance_unit;
-  return result;
+  list.push_back({std::move(names.back()), &noise_parameter(), &model.noise});
+  return list;
 }
 
 }  // namespace
 
+std::vector<ModelParameter<double>> parameters(Model& model) { return list_parameters<double>(model); }
+std::vector<ModelParameter<const double>> parameters(const Model& model) {
+  return list_parameters<const double>(model);
+}
+
+double unit_size(Unit unit, const Units& units) {
+  switch (unit) {
+    case Unit::variance:
+      return units.value_unit * units.value_unit;
+    case Unit::time:
+      return units.time_unit;
+    case Unit::none:
+      break;
+  }
+  return 1;
+}
+
 Model to_internal(const Model& model, const Units& units) {
-  return scaled(model, 1 / (units.value_unit * units.value_unit), 1 / units.time_unit);
+  Model result = model;
+  for (const auto& parameter : parameters(result)) *parameter.value /= unit_size(parameter.kind->unit, units);
+  return result;
 }
 
 Model to_user(const Model& model, const Units& units) {
-  return scaled(model, units.value_unit * units.value_unit, units.time_unit);
+  Model result = model;
+  for (const auto& parameter : parameters(result)) *parameter.value *= unit_size(parameter.kind->unit, units);
+  return result;
 }
 
 void require_centred_for(Mean mean, const Series& series) {
@@ -64,15 +88,21 @@ void require_valid(const Model& model, const Series& series) {
   }
 }
 
+bool survives_units(const Model& model, const Units& units) {
+  const Model internal = to_internal(model, units);
+  bool normal = model.noise == 0 || std::isnormal(internal.noise);
+  for (const Term& term : internal.kernel.terms) {
+    for (const Parameter& parameter : term.parameters()) {
+      const double value = term.*parameter.member;
+      normal = normal && std::isnormal(value) && (parameter.unit != Unit::time || std::isnormal(1 / value));
+    }
+  }
+  return normal;
+}
+
 void require_usable(const Model& model, const Series& series) {
   require_valid(model, series);
-  const Model internal = to_internal(model, series.units);
-  bool usable = model.noise == 0 || std::isnormal(internal.noise);
-  for (const Term& term : internal.kernel.terms) {
-    usable = usable && std::isnormal(term.variance) && std::isnormal(term.lengthscale) &&
-             std::isnormal(1 / term.lengthscale);
-  }
-  if (!usable)
+  if (!survives_units(model, series.units))
     throw std::invalid_argument("the parameters are too far from the size of the data to compute with");
 }
 

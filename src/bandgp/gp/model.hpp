@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = Hβ + f(x) + ε,  f ~ GP(0, kernel),  ε ~ N(0, noise + known variance).
 #pragma once
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "bandgp/kernel/kernel.hpp"
 #include "bandgp/series/series.hpp"
@@ -21,6 +23,21 @@ struct Model {
   Mean mean = Mean::constant;
 };
 
+/// One parameter of a model, with its value in the model that was asked.
+template <class Value>  // double or const double
+struct ModelParameter {
+  std::string name;  // as in parameter_names()
+  const Parameter* kind;
+  Value* value;
+};
+/// All parameters in the order of parameter_names(): those of each term, then noise.
+std::vector<ModelParameter<double>> parameters(Model& model);
+std::vector<ModelParameter<const double>> parameters(const Model& model);
+
+/// The size of a unit of parameters in the units of a series: what an internal value is multiplied by for the
+/// user's.
+double unit_size(Unit unit, const Units& units);
+
 /// Between the user's units and a series' internal ones.
 Model to_internal(const Model& model, const Units& units);
 Model to_user(const Model& model, const Units& units);
@@ -31,7 +48,9 @@ void require_centred_for(Mean mean, const Series& series);
 /// Throws std::invalid_argument unless the parameters are finite and positive (noise: not negative, and
 /// positive unless the series knows a positive variance at every point).
 void require_valid(const Model& model, const Series& series);
-/// And unless they stay so in the units of the series.
+/// Whether the parameters are normal numbers in the units of a series, and so are the inverses of times.
+bool survives_units(const Model& model, const Units& units);
+/// Throws std::invalid_argument unless they are valid and stay so in the units of the series.
 void require_usable(const Model& model, const Series& series);
 
 }  // namespace bandgp

@@ -176,7 +176,7 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
 }
 
 bool Posterior::has_functions() const {
-  if (!std::ranges::all_of(model_.kernel.terms, is_se)) return false;
+  if (!std::ranges::all_of(model_.kernel.terms, has_basis)) return false;
   if (!evaluator_ || likelihood_.method == "dual") return true;  // draws its own weights
   return likelihood_.certificate.nll_error.value() <= kSamePosterior;
 }

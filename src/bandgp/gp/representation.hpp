@@ -78,8 +78,8 @@ class Representation {
   /// Reduced columns → A⁻¹ columns (the first n entries; what lies behind them is the representation's own).
   /// Keeps the factor.
   virtual void finish(RightHandSides b) = 0;
-  /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for (log variance, log lengthscale) of every
-  /// term and, last, for ∂A = diag(noise_slope).  Uses the factor up.
+  /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for the logs of all terms' parameters
+  /// (Kernel::first_parameter says where) and, last, for ∂A = diag(noise_slope).  Uses the factor up.
   virtual void gradient(double* column, const double* noise_slope, std::span<double> out) = 0;
   /// Inputs that can be moved, from choose() on, and the loss's gradient by them, from gradient() on.
   virtual std::span<double> inducing_inputs() { return {}; }

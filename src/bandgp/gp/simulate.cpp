@@ -158,7 +158,8 @@ class MarkovProcess {
   double root_[kStates * kStates] = {};
 };
 
-/// Adds Lz with LLᵀ = K + noise·I at strictly increasing x, for kernels of compact support.
+/// Adds Lz with LLᵀ = K + noise·I at strictly increasing x: a band where the support is compact, else all of
+/// the matrix.
 void add_banded(const Kernel& kernel, double noise, std::span<const double> x, std::uint64_t stream,
                 double max_bytes, std::span<double> y) {
   const auto n = static_cast<Index>(x.size());
@@ -222,17 +223,16 @@ std::vector<double> simulate(const Kernel& kernel, double noise, std::span<const
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     const Term& term = kernel.terms[t];
     const std::uint64_t own = stream(seed, kFirstTerm + t);
-    if (is_se(term)) {
-      SmoothedNoise(term, own).add(x, curve);
-    } else if (std::holds_alternative<Matern12>(term.shape)) {
-      MarkovProcess<1>(term, own).add(x, curve);
-    } else if (std::holds_alternative<Matern32>(term.shape)) {
-      MarkovProcess<2>(term, own).add(x, curve);
-    } else if (std::holds_alternative<Matern52>(term.shape)) {
-      MarkovProcess<3>(term, own).add(x, curve);
-    } else {
-      banded.terms.push_back(term);
-    }
+    std::visit(
+        [&]<class S>(S) {
+          if constexpr (HasBasis<S>)
+            SmoothedNoise(term, own).add(x, curve);
+          else if constexpr (HasStates<S>)
+            MarkovProcess<S::states>(term, own).add(x, curve);
+          else
+            banded.terms.push_back(term);
+        },
+        term.shape);
   }
   // The band is drawn together with its noise, which keeps it positive definite; observations of one time
   // need noise of their own, and where there are such the band goes without.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws from a Gaussian process at any times, in linear time.  Nothing is approximated that double precision
 // could show:
-//   se        white noise on a grid of step 0.4 ℓ, smoothed by exp(−(x−u)²/ℓ²): the covariance is that of the
-//             model to a relative 8e-14 (aliasing, docs/dual.md)
-//   matern    their state-space form, stepped from time to time: exact
-//   wendland  y = Lz with K + noise·I = LLᵀ, a band: exact
+//   basis     (se) white noise on a grid of step 0.4 ℓ, smoothed by exp(−(x−u)²/ℓ²): the covariance is that
+//             of the model to a relative 8e-14 (aliasing, docs/dual.md)
+//   states    (Matérn) the state-space form, stepped from time to time: exact
+//   others    (Wendland) y = Lz with K + noise·I = LLᵀ, a band: exact
 // Every random number belongs to a place (a node, a step), so a draw depends on the seed alone.
 #pragma once
 #include <cstdint>

@@ -86,6 +86,15 @@ class Fields {
     for (const auto& value : at(key)) values.push_back(number(value, name(key)));
     return values;
   }
+  std::vector<std::string> texts(const std::string& key) const {
+    if (!at(key).is_array()) refuse(name(key) + " is not a list");
+    std::vector<std::string> values;
+    for (const auto& value : at(key)) {
+      if (!value.is_string()) refuse(name(key) + " is not a list of texts");
+      values.push_back(value.get<std::string>());
+    }
+    return values;
+  }
   template <class Decode>
   auto block(const std::string& key, Decode decode) const {
     auto values = decode(text(key));

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "bandgp/fit/parameters.hpp"
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
 #include "bandgp/io/cut_name.hpp"
@@ -147,10 +148,11 @@ std::string to_model_text(const FitResult& fit) {
   const std::shared_ptr<const DualState> dual = smaller_than_data(fit);
   const Json model = {
       {"format", "bandgp-model"},
-      {"format_version", 1},
+      {"format_version", kModelVersion},
       {"bandgp", version()},
       {"kernel", to_text(fit.model.kernel)},
       {"noise", fit.model.noise},
+      {"parameters", named(fit.model.kernel, "", parameter_values(fit.model))},
       {"mean", mean_name(fit.model.mean)},
       {"mean_coefficients", fit.mean},
       {"standard_errors", named(fit.model.kernel, "", fit.standard_errors)},

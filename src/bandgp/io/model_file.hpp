@@ -8,6 +8,9 @@
 
 namespace bandgp {
 
+/// The version of the format that is written; all versions from 1 on are read.
+constexpr Index kModelVersion = 2;
+
 /// The text of the file.  Everything in FitResult survives the round trip; of a very long trace, its end.
 std::string to_model_text(const FitResult& fit);
 /// Throws std::invalid_argument: `model.json: …` what is wrong (not a model, truncated, altered, a newer

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "bandgp/base/quote.hpp"
+#include "bandgp/fit/parameters.hpp"
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
 #include "bandgp/io/cut_name.hpp"
@@ -235,14 +236,7 @@ Model read_model(const Fields& file, const Series& series) {
     require_valid(model.kernel);
     require(std::isfinite(model.noise) && model.noise >= 0, "noise is negative");
   }
-  const Model internal = to_internal(model, series.units);
-  bool usable =
-      model.noise == 0 || std::isnormal(internal.noise);  // no overflow and no underflow on the way in
-  for (const Term& term : internal.kernel.terms) {
-    usable = usable && std::isnormal(term.variance) && std::isnormal(term.lengthscale) &&
-             std::isnormal(1 / term.lengthscale);
-  }
-  require(usable, "kernel or noise is too far from the size of the data");
+  require(survives_units(model, series.units), "kernel or noise is too far from the size of the data");
   require(model.mean != Mean::zero || series.units.value_origin == 0,
           "a model with mean zero has centred values");
   return model;
@@ -257,7 +251,7 @@ FitStatus read_status(const Fields& file) {
 }
 
 /// What files from before these fields do not have.
-void read_origin(const Fields& file, FitResult& fit) {
+void read_origin(const Fields& file, Index version, FitResult& fit) {
   if (file.has("source")) {
     const Fields source = file.object("source");
     fit.source = {source.text("file"), source.text("time_name"), source.text("value_name"),
@@ -274,10 +268,10 @@ void read_origin(const Fields& file, FitResult& fit) {
             "data_checksum is not that of blocks");
     fit.data_checksum = checksum;
   }
-  if (file.has("trace")) fit.trace = trace_from_json(file.object("trace"), fit.model.kernel);
+  if (file.has("trace")) fit.trace = trace_from_json(file.object("trace"), fit.model.kernel, version);
 }
 
-FitResult read_fit(const Fields& file) {
+FitResult read_fit(const Fields& file, Index version) {
   constexpr Index kMostEvaluations = std::numeric_limits<int>::max();
   const auto count = [&](const Fields& fields, const char* key) {
     return static_cast<int>(fields.index(key, kMostEvaluations));
@@ -286,6 +280,9 @@ FitResult read_fit(const Fields& file) {
   FitResult fit;
   fit.model = read_model(file, *series);
   const std::vector<std::string> names = parameter_names(fit.model.kernel);
+  if (version > 1)  // they are for readers that do not know the grammar of kernels
+    require(file.named("parameters", "", names) == parameter_values(fit.model),
+            "parameters are not those of kernel and noise");
   fit.mean = file.list("mean_coefficients");
   fit.standard_errors = file.named("standard_errors", "", names);
   fit.gradient = file.named("gradient", "log_", names);
@@ -315,7 +312,7 @@ FitResult read_fit(const Fields& file) {
     fit.dual = std::make_shared<const DualState>(read_dual(file.object("dual"), fit.model.mean));
   }
   fit.series = std::move(series);
-  read_origin(file, fit);
+  read_origin(file, version, fit);
 
   const auto coefficients = static_cast<std::size_t>(coefficient_count(fit.model.mean));
   require(fit.mean.empty() || fit.mean.size() == coefficients, "mean_coefficients does not fit the mean");
@@ -335,9 +332,11 @@ FitResult from_model_text(const std::string& text, const std::string& name) {
     const Fields file(json, "");
     if (!json.contains("format") || json["format"] != "bandgp-model") refuse("is not a bandgp model");
     const Index version = file.index("format_version");
-    if (version != 1) refuse(fmt::format("has format version {}; this program reads version 1", version));
+    if (version < 1 || version > kModelVersion)
+      refuse(
+          fmt::format("has format version {}; this program reads versions 1 to {}", version, kModelVersion));
     if (!checksum_holds(text)) refuse("was altered or damaged: its checksum does not hold");
-    return read_fit(file);
+    return read_fit(file, version);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("{}: {}", name, error.what()));
   }

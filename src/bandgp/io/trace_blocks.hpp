@@ -13,7 +13,8 @@ namespace bandgp {
 constexpr std::size_t kMostTraceEntries = 8192;
 
 nlohmann::ordered_json trace_to_json(const std::vector<TraceEntry>& trace);
-/// Throws std::invalid_argument unless the blocks fit together and to the kernel.
-std::vector<TraceEntry> trace_from_json(const json::Fields& fields, const Kernel& kernel);
+/// As a file of this format version has it.  Throws std::invalid_argument unless the blocks fit together and
+/// to the kernel.
+std::vector<TraceEntry> trace_from_json(const json::Fields& fields, const Kernel& kernel, Index version);
 
 }  // namespace bandgp

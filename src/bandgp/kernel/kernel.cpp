@@ -4,10 +4,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace bandgp {
+namespace {
+
+Parameter parameter(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::variance:
+      return {"variance",
+              "variance of the curve",
+              Unit::variance,
+              &Term::variance,
+              {std::exp(-30.0), std::exp(12.0)}};
+    case Quantity::lengthscale:
+      break;
+  }
+  return {
+      "lengthscale", "time over which the curve forgets itself", Unit::time, &Term::lengthscale, {0.1, 10}};
+}
+
+template <Shape S>
+std::span<const Parameter> parameters_of() {
+  static_assert(std::ranges::is_sorted(S::parameters), "parameters come in the order of Quantity");
+  static const auto list = [] {
+    std::array<Parameter, S::parameters.size()> all{};
+    std::ranges::transform(S::parameters, all.begin(), parameter);
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace
+
+std::span<const Parameter> Term::parameters() const {
+  return std::visit([]<class S>(S) { return parameters_of<S>(); }, shape);
+}
+
+std::string_view unit_name(Unit unit) {
+  return unit == Unit::variance ? "variance" : unit == Unit::time ? "time" : "none";
+}
+
+const Parameter& noise_parameter() {
+  static const Parameter noise = {
+      "noise", "variance of the noise", Unit::variance, nullptr, {std::exp(-34.0), std::exp(6.0)}};
+  return noise;
+}
 
 double Kernel::variance() const {
   double sum = 0;
@@ -16,12 +62,12 @@ double Kernel::variance() const {
 }
 
 double Kernel::operator()(double lag) const {
-  // From here on every shape is 0 in double (exp(−745.2) is), and r² or r itself may be ∞.
+  // From here on every shape with a tail is 0 in double (exp(−745.2) is), and r² or r itself may be ∞.
   constexpr double kVanishes = 1000;
   double sum = 0;
   for (const Term& term : terms) {
     const double r = std::abs(lag) / term.lengthscale;
-    if (r >= kVanishes) continue;
+    if (r >= kVanishes && can_be_banded(term)) continue;
     sum += term.variance * std::visit([r](auto shape) { return decltype(shape)::at(r).value; }, term.shape);
   }
   return sum;
@@ -38,40 +84,63 @@ Kernel Kernel::subset(unsigned bits) const {
 double Kernel::support() const {
   double reach = 0;
   for (const Term& term : terms) {
-    const double unit = std::visit([](auto shape) { return decltype(shape)::support; }, term.shape);
+    const double unit = std::visit(
+        []<class S>(S) {
+          if constexpr (HasTail<S>) return double{S::support};
+          return std::numeric_limits<double>::infinity();
+        },
+        term.shape);
     reach = std::max(reach, std::isinf(unit) ? unit : unit * term.lengthscale);
   }
   return reach;
 }
 
 bool Kernel::complete() const {
-  return std::ranges::none_of(
-      terms, [](const Term& term) { return std::isnan(term.variance) || std::isnan(term.lengthscale); });
+  return std::ranges::all_of(terms, [](const Term& term) {
+    return std::ranges::none_of(
+        term.parameters(), [&](const Parameter& parameter) { return std::isnan(term.*parameter.member); });
+  });
+}
+
+std::size_t Kernel::parameter_count() const { return first_parameter(terms.size()); }
+
+std::size_t Kernel::first_parameter(std::size_t term) const {
+  std::size_t before = 0;
+  for (std::size_t t = 0; t < term; ++t) before += terms[t].parameters().size();
+  return before;
+}
+
+std::size_t Kernel::parameter_index(std::size_t term, double Term::*member) const {
+  const std::span<const Parameter> own = terms[term].parameters();
+  const auto at = std::ranges::find(own, member, &Parameter::member);
+  assert(at != own.end());
+  return first_parameter(term) + static_cast<std::size_t>(at - own.begin());
 }
 
 std::vector<std::string> parameter_names(const Kernel& kernel) {
-  if (kernel.terms.size() == 1) return {"variance", "lengthscale", "noise"};
   std::vector<std::string> names;
-  for (std::size_t i = 1; i <= kernel.terms.size(); ++i) {
-    names.push_back(fmt::format("variance_{}", i));
-    names.push_back(fmt::format("lengthscale_{}", i));
+  for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+    const std::string number = kernel.terms.size() == 1 ? "" : fmt::format("_{}", t + 1);
+    for (const Parameter& parameter : kernel.terms[t].parameters())
+      names.push_back(std::string(parameter.name) + number);
   }
-  names.emplace_back("noise");
+  names.emplace_back(noise_parameter().name);
   return names;
 }
 
 void require_valid(const Kernel& kernel) {
   if (kernel.terms.empty()) throw std::invalid_argument("kernel: has no terms");
   const std::vector<std::string> names = parameter_names(kernel);
-  for (std::size_t i = 0; i < kernel.terms.size(); ++i) {
-    const double parameters[] = {kernel.terms[i].variance, kernel.terms[i].lengthscale};
-    for (std::size_t p = 0; p < 2; ++p) {
-      if (std::isfinite(parameters[p]) && parameters[p] > 0) continue;
-      const std::string& name = names[2 * i + p];
-      throw std::invalid_argument(
-          std::isnan(parameters[p])
-              ? fmt::format("kernel: {} is not set", name)
-              : fmt::format("kernel: {} is {}, must be finite and positive", name, parameters[p]));
+  auto name = names.begin();
+  for (const Term& term : kernel.terms) {
+    for (const Parameter& parameter : term.parameters()) {
+      const double value = term.*parameter.member;
+      if (!std::isfinite(value) || value <= 0) {
+        throw std::invalid_argument(
+            std::isnan(value) ? fmt::format("kernel: {} is not set", *name)
+                              : fmt::format("kernel: {} is {}, must be finite and positive", *name, value));
+      }
+      ++name;
     }
   }
 }

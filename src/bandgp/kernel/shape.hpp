@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes: correlation functions ρ(r) of the scaled lag r = |τ|/ℓ ≥ 0, decreasing, ρ(0) = 1.
-// A shape states three facts; covariance, gradient and certificate are derived from them:
-//   at(r)    ρ(r) and its slope −r ρ'(r) = ∂ρ/∂log ℓ, sharing one exp; for doubles and for vectors (T)
-//   tail(r)  ≥ ∫ᵣ^∞ ρ, the bound behind every row sum over points that were left out
-//   support  the r from which ρ vanishes (∞ where it does not)
+// Shapes: correlation functions ρ(r) of the scaled lag r = |τ|/ℓ ≥ 0 with ρ(0) = 1.
+// Every shape states
+//   name, aliases, title  how it is written, what else is read for it, and what people call it
+//   parameters            which parameters a term of this shape has
+//   at(r)                 ρ(r) and its slope −r ρ'(r) = ∂ρ/∂log ℓ, sharing one exp; for doubles and for
+//                         vectors (T)
+//   bends_at_data         whether curves have kinks where the data are, so that a plot must not skip data
+// and, each where it is true of it, what a term can be held in:
+//   support, tail(r)      a band: ρ decreases, vanishes from `support` on (∞ where it does not), and
+//                         tail(r) ≥ ∫ᵣ^∞ ρ bounds every row sum over points that were left out
+//   states                a state-space form with so many states
+//   basis                 columns of a basis
+//   spectrum              how fast the inverse of its covariance plus white noise decays
 // To add one: write the struct, add it to AnyShape.  Nothing else changes.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -15,6 +24,7 @@
 #include <variant>
 
 #include "bandgp/base/upper_bound.hpp"
+#include "bandgp/kernel/parameter.hpp"
 
 namespace bandgp {
 
@@ -24,9 +34,29 @@ struct ShapeValue {
   T slope;  // −r ρ'(r)
 };
 
+/// The basis whose columns sum up to a shape.
+enum class Basis { gaussian_grid };
+
+/// A spectral density ∝ λ^{2m−1}/(λ² + ω²ℓ²)^m: that of a Matérn shape of order m − ½.
+struct RationalSpectrum {
+  int m;
+  double lambda;
+};
+/// A spectral density ∝ e^{−ω²ℓ²/2}.
+struct GaussianSpectrum {};
+
+/// The parameters of a shape that only stretches: σ² ρ(|τ|/ℓ).
+inline constexpr std::array kVarianceAndLengthscale = {Quantity::variance, Quantity::lengthscale};
+
 /// exp(−r²/2)
 struct Se {
   static constexpr std::string_view name = "se";
+  static constexpr std::array<std::string_view, 1> aliases = {"rbf"};
+  static constexpr std::string_view title = "Squared exponential";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = false;
+  static constexpr Basis basis = Basis::gaussian_grid;
+  static constexpr GaussianSpectrum spectrum{};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -46,6 +76,13 @@ struct Se {
 /// exp(−r)
 struct Matern12 {
   static constexpr std::string_view name = "matern12";
+  static constexpr std::array<std::string_view, 5> aliases = {"matern1/2", "matern-1/2", "matern_1/2",
+                                                              "matern-12", "matern_12"};
+  static constexpr std::string_view title = "Matérn 1/2";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = true;
+  static constexpr int states = 1;
+  static constexpr RationalSpectrum spectrum{states, 1};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -59,6 +96,13 @@ struct Matern12 {
 /// (1 + a) exp(−a), a = √3 r
 struct Matern32 {
   static constexpr std::string_view name = "matern32";
+  static constexpr std::array<std::string_view, 5> aliases = {"matern3/2", "matern-3/2", "matern_3/2",
+                                                              "matern-32", "matern_32"};
+  static constexpr std::string_view title = "Matérn 3/2";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = false;
+  static constexpr int states = 2;
+  static constexpr RationalSpectrum spectrum{states, std::numbers::sqrt3};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -76,8 +120,15 @@ struct Matern32 {
 /// (1 + a + a²/3) exp(−a), a = √5 r
 struct Matern52 {
   static constexpr std::string_view name = "matern52";
-  static constexpr double support = std::numeric_limits<double>::infinity();
+  static constexpr std::array<std::string_view, 5> aliases = {"matern5/2", "matern-5/2", "matern_5/2",
+                                                              "matern-52", "matern_52"};
+  static constexpr std::string_view title = "Matérn 5/2";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = false;
   static constexpr double sqrt5 = 2.23606797749978969641;
+  static constexpr int states = 3;
+  static constexpr RationalSpectrum spectrum{states, sqrt5};
+  static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
     using std::exp;
@@ -94,6 +145,12 @@ struct Matern52 {
 /// (1 − r)₊⁴ (4r + 1)
 struct Wendland2 {
   static constexpr std::string_view name = "wendland2";
+  static constexpr std::array<std::string_view, 0> aliases = {};
+  static constexpr std::string_view title = "Wendland 2";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = true;
+  /// That of a Matérn shape as smooth at 0 and with the same first odd power there: |r|³ times 20.
+  static constexpr RationalSpectrum spectrum{2, 3.915};
   static constexpr double support = 1;
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -112,6 +169,12 @@ struct Wendland2 {
 /// (1 − r)₊⁶ (35r² + 18r + 3)/3
 struct Wendland4 {
   static constexpr std::string_view name = "wendland4";
+  static constexpr std::array<std::string_view, 0> aliases = {};
+  static constexpr std::string_view title = "Wendland 4";
+  static constexpr auto parameters = kVarianceAndLengthscale;
+  static constexpr bool bends_at_data = false;
+  /// As for wendland2: |r|⁵ times 448/3.
+  static constexpr RationalSpectrum spectrum{3, 5.827};
   static constexpr double support = 1;
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -131,10 +194,28 @@ struct Wendland4 {
 template <class S>
 concept Shape = requires(double r) {
   { S::name } -> std::convertible_to<std::string_view>;
-  { S::support } -> std::convertible_to<double>;
+  { S::aliases.size() } -> std::convertible_to<std::size_t>;
+  { S::title } -> std::convertible_to<std::string_view>;
+  { S::parameters.front() } -> std::convertible_to<Quantity>;
+  { S::bends_at_data } -> std::convertible_to<bool>;
   { S::at(r) } -> std::same_as<ShapeValue<double>>;
+};
+template <class S>
+concept HasTail = Shape<S> && requires(double r) {
+  { S::support } -> std::convertible_to<double>;
   { S::tail(r) } -> std::same_as<UpperBound>;
 };
+template <class S>
+concept HasStates = Shape<S> && requires {
+  { S::states } -> std::convertible_to<int>;
+};
+template <class S>
+concept HasBasis = Shape<S> && requires {
+  { S::basis } -> std::convertible_to<Basis>;
+};
+template <class S>
+concept HasSpectrum = Shape<S> && requires { S::spectrum; };
+
 template <Shape... S>
 using AnyOf = std::variant<S...>;
 
@@ -143,6 +224,9 @@ inline constexpr std::size_t kShapes = std::variant_size_v<AnyShape>;
 
 inline std::string_view shape_name(const AnyShape& shape) {
   return std::visit([](auto s) { return decltype(s)::name; }, shape);
+}
+inline std::string_view shape_title(const AnyShape& shape) {
+  return std::visit([](auto s) { return decltype(s)::title; }, shape);
 }
 
 }  // namespace bandgp

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of a kernel.  The one grammar, white space free:
-//   kernel = term {"+" term}        term = [number "*"] name ["(" key "=" number {"," key "=" number} ")"]
-//   key    = "variance" | "lengthscale"       number: finite and > 0, read the same in every locale
+//   kernel = term {"+" term}        term = [number "*"] shape ["(" key "=" number {"," key "=" number} ")"]
+//   shape    the name or an alias of a shape, in any case
+//   key      the name of a parameter that the shape has, in any case
+//   number   finite and > 0, read the same in every locale
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -25,14 +29,15 @@ const std::array<AnyShape, kShapes>& all_shapes() {
   return shapes;
 }
 
-std::string known_shapes() {
-  std::string list;
-  for (const AnyShape& shape : all_shapes()) list.append(list.empty() ? "" : ", ").append(shape_name(shape));
-  return list;
-}
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_in_name(char c) { return is_letter(c) || is_digit(c); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool starts_with(std::string_view text, std::string_view name) {
+  return text.size() >= name.size() &&
+         std::ranges::equal(text.substr(0, name.size()), name, {}, lower, lower);
+}
+bool same_word(std::string_view a, std::string_view b) { return a.size() == b.size() && starts_with(a, b); }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 class Parser {
@@ -65,23 +70,48 @@ class Parser {
     return result;
   }
 
+  /// The longest name or alias that stands here: `matern-1/2` has characters that end other names.
   AnyShape shape() {
     const std::size_t start = skip_space();
-    const std::string_view found = name("a shape");
-    for (const AnyShape& shape : all_shapes())
-      if (shape_name(shape) == found) return shape;
-    fail(fmt::format("unknown shape {}", quote(found)), start, "; known: " + known_shapes());
+    const std::string_view rest = text_.substr(at_);
+    const AnyShape* found = nullptr;
+    std::size_t longest = 0;
+    const auto look_for = [&](const AnyShape& shape, std::string_view spelling) {
+      const bool ends = rest.size() <= spelling.size() || !is_in_name(rest[spelling.size()]);
+      if (spelling.size() <= longest || !ends || !starts_with(rest, spelling)) return;
+      found = &shape;
+      longest = spelling.size();
+    };
+    for (const AnyShape& shape : all_shapes()) {
+      look_for(shape, shape_name(shape));
+      std::visit(
+          [&]<class S>(S) {
+            for (const std::string_view alias : S::aliases) look_for(shape, alias);
+          },
+          shape);
+    }
+    if (found == nullptr) {
+      const std::string_view unknown = name("a shape");
+      fail(fmt::format("unknown shape {}", quote(unknown)), start,
+           fmt::format("; known: {}", fmt::join(shape_names(), ", ")));
+    }
+    at_ += longest;
+    return *found;
   }
 
   void parameter(Term& term) {
     const std::size_t start = skip_space();
-    const std::string_view key = name("variance or lengthscale");
-    if (key != "variance" && key != "lengthscale")
-      fail(fmt::format("unknown parameter {}", quote(key)), start, "; known: variance, lengthscale");
-    double& value = key == "variance" ? term.variance : term.lengthscale;
-    if (!std::isnan(value)) fail(fmt::format("{} given twice", key), start);
+    std::vector<std::string_view> names;
+    for (const Parameter& own : term.parameters()) names.push_back(own.name);
+    const std::string_view key = name(fmt::format("{}", fmt::join(names, " or ")));
+    const auto at = std::ranges::find_if(names, [&](std::string_view own) { return same_word(key, own); });
+    if (at == names.end())
+      fail(fmt::format("unknown parameter {}", quote(key)), start,
+           fmt::format("; known: {}", fmt::join(names, ", ")));
+    double& value = term.*term.parameters()[static_cast<std::size_t>(at - names.begin())].member;
+    if (!std::isnan(value)) fail(fmt::format("{} given twice", *at), start);
     if (!accept('=')) expected("\"=\"");
-    value = number(key);
+    value = number(*at);
   }
 
   double number(std::string_view what) {
@@ -98,10 +128,10 @@ class Parser {
     return value;
   }
 
-  std::string_view name(const char* what) {
+  std::string_view name(std::string_view what) {
     const std::size_t start = skip_space();
     if (at_end() || !is_letter(text_[at_])) expected(what);
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
 
@@ -150,14 +180,35 @@ Kernel::Kernel(const char* text) : Kernel(parse_kernel(text)) {}
 
 Kernel parse_kernel(std::string_view text) { return Parser(text).kernel(); }
 
+std::span<const std::string_view> shape_names() {
+  static const auto names = [] {
+    std::array<std::string_view, kShapes> all;
+    std::ranges::transform(all_shapes(), all.begin(), shape_name);
+    return all;
+  }();
+  return names;
+}
+
 std::string to_text(const Kernel& kernel) {
   std::string text;
   for (const Term& term : kernel.terms) {
     if (!text.empty()) text += " + ";
     if (!std::isnan(term.variance)) text += shortest(term.variance) + "*";
     text += shape_name(term.shape);
-    if (!std::isnan(term.lengthscale)) text += "(lengthscale=" + shortest(term.lengthscale) + ")";
+    std::string others;
+    for (const Parameter& parameter : term.parameters()) {
+      const double value = term.*parameter.member;
+      if (parameter.member == &Term::variance || std::isnan(value)) continue;
+      others += fmt::format("{}{}={}", others.empty() ? "" : ", ", parameter.name, shortest(value));
+    }
+    if (!others.empty()) text += "(" + others + ")";
   }
+  return text;
+}
+
+std::string shapes_text(const Kernel& kernel) {
+  std::string text;
+  for (const Term& term : kernel.terms) text.append(text.empty() ? "" : " + ").append(shape_name(term.shape));
   return text;
 }
 

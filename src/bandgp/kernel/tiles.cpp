@@ -32,4 +32,13 @@ void fill_covariance(const Kernel& kernel, const double* rows, const double* col
   }
 }
 
+void gradient_from_sums(const Kernel& kernel, std::span<const TileSums> sums, double diagonal,
+                        std::span<double> out) {
+  for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+    const double variance = kernel.terms[t].variance;
+    out[kernel.parameter_index(t, &Term::variance)] = variance * (sums[t].value + diagonal);
+    out[kernel.parameter_index(t, &Term::lengthscale)] = variance * sums[t].slope;
+  }
+}
+
 }  // namespace bandgp

@@ -13,13 +13,18 @@ struct RowLimits {
   const double* last;   // (8,)
 };
 
+/// Σ w ρ and Σ w (−r ρ') over entries of a tile with weights w, for one term.
+struct TileSums {
+  double value = 0, slope = 0;
+};
+
 struct TileKernels {
   /// out[8c + r] ← (or +←, when add) variance · ρ(|rows[r] − columns[c]| · inverse_lengthscale), c < count.
   using Fill = void (*)(const double* rows, const double* columns, Index count, double variance,
                         double inverse_lengthscale, bool add, double* out);
-  /// sums[0] +← Σ w ρ,  sums[1] +← Σ w (−r ρ'), over the same entries with weights w[8c + r].
+  /// sums +← the sums over the same entries with weights w[8c + r].
   using Contract = void (*)(const double* rows, const double* columns, Index count,
-                            double inverse_lengthscale, const double* weights, double* sums);
+                            double inverse_lengthscale, const double* weights, TileSums& sums);
   /// sums[r] +← variance Σ_c weight[c] ρ over the columns c0 … c0+count−1 that `limits` leaves out.
   using Tail = void (*)(const double* rows, const double* columns, Index c0, Index count, double variance,
                         double inverse_lengthscale, const double* weight, RowLimits limits, double* sums);
@@ -40,5 +45,10 @@ const TileKernels& tile_kernels();
 /// out[8c + r] ← k(rows[r] − columns[c]), all terms.
 void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count,
                      double* out);
+
+/// The loss's gradient by the logs of all terms' parameters, from the sums over all entries off the diagonal,
+/// one for each term, and from the weights on the diagonal, where ρ(0) = 1 has no slope.
+void gradient_from_sums(const Kernel& kernel, std::span<const TileSums> sums, double diagonal,
+                        std::span<double> out);
 
 }  // namespace bandgp

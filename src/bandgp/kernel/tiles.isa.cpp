@@ -7,9 +7,12 @@
 namespace bandgp::BANDGP_ISA_NAMESPACE {
 namespace {
 
-/// Every shape is 0 (or below e^{−708}) from 10⁴ on; a longer lag would only make ∞·0 of its slope.
+/// A shape with a tail is 0 (or below e^{−708}) from 10⁴ on; a longer lag would only make ∞·0 of its slope.
+template <class Shape>
 BANDGP_INLINE Column scaled_lag(const Column& rows, double column, const Column& inverse_lengthscale) {
-  return min(abs(rows - Column::all(column)) * inverse_lengthscale, Column::all(1e4));
+  const Column lag = abs(rows - Column::all(column)) * inverse_lengthscale;
+  if constexpr (HasTail<Shape>) return min(lag, Column::all(1e4));
+  return lag;
 }
 
 template <class Shape>
@@ -17,24 +20,24 @@ void fill(const double* rows, const double* columns, Index count, double varianc
           bool add, double* out) {
   const Column x = Column::load_unaligned(rows), scale = Column::all(inverse_lengthscale);
   for (Index c = 0; c < count; ++c) {
-    const Column value = variance * Shape::at(scaled_lag(x, columns[c], scale)).value;
+    const Column value = variance * Shape::at(scaled_lag<Shape>(x, columns[c], scale)).value;
     (add ? value + Column::load(out + 8 * c) : value).store(out + 8 * c);
   }
 }
 
 template <class Shape>
 void contract(const double* rows, const double* columns, Index count, double inverse_lengthscale,
-              const double* weights, double* sums) {
+              const double* weights, TileSums& sums) {
   const Column x = Column::load_unaligned(rows), scale = Column::all(inverse_lengthscale);
   Column by_value = Column::zero(), by_slope = Column::zero();
   for (Index c = 0; c < count; ++c) {
     const Column w = Column::load(weights + 8 * c);
-    const ShapeValue<Column> s = Shape::at(scaled_lag(x, columns[c], scale));
+    const ShapeValue<Column> s = Shape::at(scaled_lag<Shape>(x, columns[c], scale));
     by_value = mul_add(w, s.value, by_value);
     by_slope = mul_add(w, s.slope, by_slope);
   }
-  sums[0] += by_value.sum();
-  sums[1] += by_slope.sum();
+  sums.value += by_value.sum();
+  sums.slope += by_slope.sum();
 }
 
 template <class Shape>
@@ -45,7 +48,7 @@ void tail(const double* rows, const double* columns, Index c0, Index count, doub
   Column total = Column::zero();
   for (Index c = 0; c < count; ++c) {
     const double index = static_cast<double>(c0 + c);
-    const Column value = Shape::at(scaled_lag(x, columns[c], scale)).value;
+    const Column value = Shape::at(scaled_lag<Shape>(x, columns[c], scale)).value;
     const Column kept = where_le(first, index, where_ge(last, index, value));
     total = mul_add(Column::all(weight[c]), value - kept, total);
   }

@@ -80,10 +80,11 @@ void ExactRepresentation::gradient(double* column, const double* noise_slope, st
   finish({column, 1, n()});
   const lapack::OneThread scope;
   lapack::inverse_from_factor(n(), matrix_.data());
-  std::fill(out.begin(), out.end(), 0.0);
   const double* x = points_->time();
   const auto& terms = kernel_->terms;
+  std::vector<TileSums> sums(terms.size());
   double trace = 0;
+  out.back() = 0;
   for (Index i0 = 0; i0 < n(); i0 += kPanel) {
     const Index rows = std::min(kPanel, n() - i0);
     // Weights A⁻¹ − ααᵀ strictly below the diagonal, where an entry stands for both halves, which cancels ½.
@@ -95,7 +96,7 @@ void ExactRepresentation::gradient(double* column, const double* noise_slope, st
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
       tile_kernels().contract[terms[t].shape.index()](x + i0, x, i0 + rows, 1 / terms[t].lengthscale,
-                                                      panel_.data(), out.data() + 2 * t);
+                                                      panel_.data(), sums[t]);
     }
     for (Index i = i0; i < i0 + rows; ++i) {
       const double w = diagonal(i) - column[i] * column[i];
@@ -103,10 +104,7 @@ void ExactRepresentation::gradient(double* column, const double* noise_slope, st
       out.back() += 0.5 * w * noise_slope[i];
     }
   }
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    out[2 * t] = terms[t].variance * (out[2 * t] + 0.5 * trace);
-    out[2 * t + 1] *= terms[t].variance;
-  }
+  gradient_from_sums(*kernel_, sums, 0.5 * trace, out);
 }
 
 void ExactRepresentation::inverse_diagonal(std::span<double> out) {

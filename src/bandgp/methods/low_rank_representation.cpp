@@ -148,7 +148,7 @@ void LowRankRepresentation::gradient(double* column, const double* noise_slope, 
   std::vector<double> g(static_cast<std::size_t>(rows)), c(g.size());
   inverse_diagonal(g);  // leaves Λ^{−½}ΦL_M⁻ᵀ in scaled_
   const lapack::OneThread scope;
-  std::fill(out.begin(), out.end(), 0.0);
+  out.back() = 0;
   double total = 0;
   for (std::size_t i = 0; i < g.size(); ++i) {
     const double alpha = column[i], d = points_->noise()[i];
@@ -184,17 +184,14 @@ void LowRankRepresentation::gradient(double* column, const double* noise_slope, 
   }
   for (double& entry : s) entry *= -0.5;
   input_gradient_.assign(static_cast<std::size_t>(count), 0.0);
-  contract(points_->time(), rows, scaled_.data(), false, out);
-  contract(inputs_.data(), count, s.data(), true, out);
-  const auto& terms = kernel_->terms;
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    out[2 * t] = terms[t].variance * (out[2 * t] + total - 0.5 * trace * (1 + jitter(count)));
-    out[2 * t + 1] *= terms[t].variance;
-  }
+  std::vector<TileSums> sums(kernel_->terms.size());
+  contract(points_->time(), rows, scaled_.data(), false, sums);
+  contract(inputs_.data(), count, s.data(), true, sums);
+  gradient_from_sums(*kernel_, sums, total - 0.5 * trace * (1 + jitter(count)), out);
 }
 
 void LowRankRepresentation::contract(const double* x, Index rows, const double* weights, bool both_move,
-                                     std::span<double> sums) {
+                                     std::span<TileSums> sums) {
   alignas(64) double some[kPanel];
   AlignedBuffer tile;
   tile.reserve(kPanel * m());
@@ -209,7 +206,7 @@ void LowRankRepresentation::contract(const double* x, Index rows, const double* 
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
       tile_kernels().contract[terms[t].shape.index()](some, inputs_.data(), m(), 1 / terms[t].lengthscale,
-                                                      tile.data(), sums.data() + 2 * t);
+                                                      tile.data(), sums[t]);
     }
   }
   // ∂k(x − z)/∂z = σ² s(r)/(x − z) with s = −rρ'; where both ends are inputs, each pair moves twice.

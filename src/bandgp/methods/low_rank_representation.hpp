@@ -8,6 +8,7 @@
 
 #include "bandgp/base/aligned.hpp"
 #include "bandgp/gp/representation.hpp"
+#include "bandgp/kernel/tiles.hpp"
 
 namespace bandgp {
 
@@ -49,7 +50,7 @@ class LowRankRepresentation final : public Representation {
   /// tests × m: L_m⁻¹k_m*, a row for each test point.
   void fill_basis(const Kernel& kernel, std::span<const double> x, double* out) const;
   /// Adds Σ weightsᵢⱼ ∂k(xᵢ − z_j) to the gradient's sums, and by z_j to the inputs' gradient.
-  void contract(const double* x, Index rows, const double* weights, bool both_move, std::span<double> sums);
+  void contract(const double* x, Index rows, const double* weights, bool both_move, std::span<TileSums> sums);
 
   Kind kind_;
   Index wanted_;

@@ -164,10 +164,11 @@ void VecchiaRepresentation::gradient(double* column, const double* noise_slope, 
       to[j] += square * uj * uj + cross_weight * cj * uj;
     }
   }
-  std::fill(out.begin(), out.end(), 0.0);
   const double* x = points_->time();
   const auto& terms = kernel_->terms;
+  std::vector<TileSums> sums(terms.size());
   double trace = 0;
+  out.back() = 0;
   AlignedBuffer tile;
   tile.reserve(kPanel * (width + kPanel));
   for (Index i0 = 0; i0 < rows; i0 += kPanel) {
@@ -181,13 +182,10 @@ void VecchiaRepresentation::gradient(double* column, const double* noise_slope, 
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
       tile_kernels().contract[terms[t].shape.index()](x + i0, x + from, end - from, 1 / terms[t].lengthscale,
-                                                      tile.data(), out.data() + 2 * t);
+                                                      tile.data(), sums[t]);
     }
   }
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    out[2 * t] = terms[t].variance * (out[2 * t] + trace);
-    out[2 * t + 1] *= terms[t].variance;
-  }
+  gradient_from_sums(*kernel_, sums, trace, out);
 }
 
 void VecchiaRepresentation::inverse_diagonal(std::span<double> out) {

@@ -21,7 +21,7 @@ double finest_step(const Kernel& kernel) {
 /// Curves of these shapes bend at data, so data are not passed over.
 bool is_rough(const Kernel& kernel) {
   return std::ranges::any_of(kernel.terms, [](const Term& term) {
-    return std::holds_alternative<Matern12>(term.shape) || std::holds_alternative<Wendland2>(term.shape);
+    return std::visit([](auto shape) { return decltype(shape)::bends_at_data; }, term.shape);
   });
 }
 

@@ -3,7 +3,6 @@
 // and is put on the screen by textContent: it is never markup.
 #include <cmath>
 
-#include "bandgp/fit/parameters.hpp"
 #include "bandgp/io/result_json.hpp"
 #include "bandgp/report/assets.hpp"
 #include "bandgp/report/blocks.hpp"
@@ -30,12 +29,15 @@ Json certificate_json(const Certificate& certificate) {
 }
 
 Json parameters_json(const FitResult& fit) {
-  const std::vector<std::string> names = parameter_names(fit.model.kernel);
-  const std::vector<double> values = parameter_values(fit.model);
   Json list = Json::array();
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (const auto& [name, kind, value] : parameters(fit.model)) {
+    const std::size_t i = list.size();
     const double error = i < fit.standard_errors.size() ? fit.standard_errors[i] : kUnset;
-    list.push_back({{"name", names[i]}, {"value", values[i]}, {"error", error}});
+    list.push_back({{"name", name},
+                    {"value", *value},
+                    {"error", error},
+                    {"unit", unit_name(kind->unit)},
+                    {"meaning", kind->meaning}});
   }
   return list;
 }
@@ -43,8 +45,7 @@ Json parameters_json(const FitResult& fit) {
 Json fit_json(const FitResult& fit) {
   std::vector<std::string_view> shapes;
   shapes.reserve(fit.model.kernel.terms.size());
-  for (const Term& term : fit.model.kernel.terms)
-    shapes.push_back(std::visit([](const auto& shape) { return std::string_view(shape.name); }, term.shape));
+  for (const Term& term : fit.model.kernel.terms) shapes.push_back(shape_title(term.shape));
   return {{"shapes", shapes},
           {"kernel", to_text(fit.model.kernel)},
           {"mean", mean_name(fit.model.mean)},
