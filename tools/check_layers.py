@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 
-GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis"}
+GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis", "markov"}
 FIT = GP | {"gp", "methods", "optimize"}
 IO = {"base", "series", "kernel", "bandwidth", "gp", "fit"}
 MAY_INCLUDE = {
@@ -19,6 +19,7 @@ MAY_INCLUDE = {
     "band": {"base", "simd"},
     "bandwidth": {"base", "simd", "series", "kernel", "band"},
     "basis": {"base", "simd", "kernel", "bandwidth"},
+    "markov": {"base", "simd"},
     "gp": GP,
     "methods": GP | {"gp"},
     "optimize": {"base"},

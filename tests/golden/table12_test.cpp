@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of theory §12: what one term and two terms reach on real series, trained by fit() from the data
+// What one term and two terms reach on real series, trained by fit() from the data
 // alone.  The digits are those of a dense model; half a unit of the last one is allowed.
 // Three places of the page are corrected here, each checked at its optimum with the dense model:
 // NLL 1123.885 of the sunspots with se + se rounds to 1123.89 (page: 1123.88); the NLPD of EEG 36 with se +

@@ -323,7 +323,7 @@ inline std::optional<LeaveOneOut> loo(const Problem& problem) {
   return result;
 }
 
-/// ρ = the largest row sum of |K_ij| / √(dᵢdⱼ) over the pairs that `keep` drops.                     [theory
+/// ρ = the largest row sum of |K_ij| / √(dᵢdⱼ) over the pairs that `keep` drops.                     [math.md
 /// §5]
 inline Real rho(Problem problem, std::function<bool(std::size_t, std::size_t)> keep) {
   problem.keep = std::move(keep);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // numpy.random.default_rng(seed).permutation(n), index by index: SeedSequence → PCG64 → Fisher–Yates with
-// masked bounded integers.  The split of theory §12 is made with it.
+// masked bounded integers.  The split of tests/golden/table12_test.cpp is made with it.
 #pragma once
 #include <array>
 #include <bit>

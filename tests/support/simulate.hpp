@@ -22,7 +22,7 @@ inline std::vector<double> gaps_of_one(Random& random, std::size_t n, bool regul
 }
 
 /// An SE process at increasing times ≥ 0: white noise on a grid of step h = 0.4 ℓ, smoothed by
-/// exp(−(x−u)²/ℓ²). Its covariance is variance·exp(−τ²/2ℓ²) to a relative 1e-13. [theory §10]
+/// exp(−(x−u)²/ℓ²). Its covariance is variance·exp(−τ²/2ℓ²) to a relative 1e-13. [dual.md]
 inline std::vector<double> draw_se(Random& random, const std::vector<double>& time, double variance,
                                    double lengthscale) {
   constexpr double kStep = 0.4;

@@ -205,7 +205,7 @@ TEST(DenseGp, a_cut_that_is_too_narrow_is_not_positive_definite) {
   for (int i = 0; i < 30; ++i) problem.x.push_back(0.2L * i), problem.y.push_back(0);
   problem.terms = {{"se", 5, 1}};
   problem.noise = 0.1L;
-  int limit = 0;  // Both routes agree on every k, and the limit for this case is 15 (theory §3, n large).
+  int limit = 0;  // Both routes agree on every k, and the limit for this case is 15 (math.md §6, n large).
   for (int k = 29; k >= 0; --k) {
     problem.keep = [k](std::size_t i, std::size_t j) {
       return std::abs(static_cast<int>(i) - static_cast<int>(j)) <= k;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which entries of a symmetric matrix are kept: row i keeps columns first(i) … i, with first(i) not
 // decreasing. The paper's index band |i−j| ≤ k and the distance cut |xᵢ−xⱼ| ≤ R are both such envelopes.
-// [theory §6] Rows are stored in panels of 8 (simd/panel.hpp); a panel starts at its first row's first
+// [math.md §5] Rows are stored in panels of 8 (simd/panel.hpp); a panel starts at its first row's first
 // column, rounded down to 8.
 #pragma once
 #include <span>

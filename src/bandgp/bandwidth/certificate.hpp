@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate: how far the answer can be from the dense, exact GP.                              [theory
+// The certificate: how far the answer can be from the dense, exact GP.                              [math.md
 // §5] With (1−ρ)A ⪯ Ã ⪯ (1+ρ)A and q̃ = yᵀÃ⁻¹y:
 //   |exact NLL − loss| ≤ ½[ρ q̃ − n log(1−ρ)]
 //   |exact mean − mean| ≤ ρ √(ṽ q̃ (1+ρ)/(1−ρ)),   |exact variance − variance| ≤ ṽ ρ/(1−ρ)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which entries to keep so that the row sums of the rest stay below a target: the smallest reach or index
-// band. [§6]
+// band. [math.md §5]
 #pragma once
 #include "bandgp/band/envelope.hpp"
 #include "bandgp/bandwidth/row_sums.hpp"

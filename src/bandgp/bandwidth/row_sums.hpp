@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row sums of the entries that a cut leaves out: ρ = ‖D^{−½} E D^{−½}‖_∞.                       [theory §3,
+// Row sums of the entries that a cut leaves out: ρ = ‖D^{−½} E D^{−½}‖_∞.                       [math.md §6,
 // §5]
 #pragma once
 #include "bandgp/base/index.hpp"

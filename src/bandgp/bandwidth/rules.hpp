@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's closed rules for one SE term: how many neighbours keep the cut matrix positive definite.
-// [theory §3] δ is the smallest gap; both are hopeless for irregular times (δ → 0 gives k → ∞), where row
+// [math.md §6] δ is the smallest gap; both are hopeless for irregular times (δ → 0 gives k → ∞), where row
 // sums are not.
 #pragma once
 #include <optional>

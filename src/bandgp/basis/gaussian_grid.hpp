@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the points lie on the grid, and which nodes there are: those within a window of some point.   [theory
-// §10] Nodes are numbered 0 … m−1 in order of position.  A gap longer than window + b starts a new run: no
-// node lies in it, and the runs do not know of each other.
+// Where the points lie on the grid, and which nodes there are: those within a window of some point. [dual.md]
+// Nodes are numbered 0 … m−1 in order of position.  A gap longer than window + b starts a new run: no node
+// lies in it, and the runs do not know of each other.
 #pragma once
 #include <algorithm>
 #include <span>

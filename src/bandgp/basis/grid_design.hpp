@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fine and how wide a Gaussian basis must be so that  ΦΦᵀ + D  is the SE model to a tolerance.   [theory
-// §10]
+// How fine and how wide a Gaussian basis must be so that  ΦΦᵀ + D  is the SE model to a tolerance. [dual.md]
 //   φ_j(x) = s·exp(−(x − jh)²/ℓ²),  s² = σ²(h/ℓ)√(2/π):   Σ_j φ_j(x)φ_j(x') = σ² exp(−τ²/2ℓ²)·(1 ± η)
 // Three things are left out, each with its own bound, all decreasing like a Gaussian:
 //   the grid's own error η (aliasing), windows cut at T, and entries of ΦᵀD⁻¹Φ (sums cut at T_H, b

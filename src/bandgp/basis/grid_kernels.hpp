@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of Gaussians on a grid, O(window) a point and no exp in the inner loop.                  [theory §10]
+// Sums of Gaussians on a grid, O(window) a point and no exp in the inner loop.                  [dual.md]
 // A point x = (J + δ)h, |δ| ≤ ½, sees the nodes u = (J + p)h of a window; with g = h²/ℓ²
 //   exp(−(x−u)²/ℓ²) = e^{−gδ²} · (e^{2gδ})^p · e^{−gp²}:
 // two exponentials a point, powers of one of them, and a table.  Powers run outward from the nearest node,

@@ -20,7 +20,7 @@ namespace {
 /// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
 constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
 /// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
-/// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [theory
+/// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [math.md
 /// §5]
 constexpr double kLooseTolerance = 0.1, kTightTolerance = 1e-5;
 /// An evaluation longer than this is announced before it is spent.
@@ -427,7 +427,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.reach = likelihood.reach;
   result.condition = likelihood.condition;
   result.rounding = rounding_at(stage.evaluator(), found.model);
-  result.mean = stage.evaluator().mean_in_user_units(likelihood.coefficients);
+  result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
   result.seconds = trainer.seconds();
   result.message = in_words(result, parameters, inside);
   return result;

@@ -25,6 +25,7 @@ AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index t
       band_(cut, max_bytes_, threads),
       dual_(cut.tolerance, max_bytes_, threads),
       mixed_(cut.tolerance, max_bytes_, threads),
+      markov_(max_bytes_, threads),
       current_(&band_) {}
 
 double AutoRepresentation::nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
@@ -115,6 +116,10 @@ std::optional<Failure> AutoRepresentation::choose_split(unsigned long_terms, con
 std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Observations& points,
                                                   double q_bound) {
   if (frozen_) return current_->choose(kernel, points, q_bound);
+  if (in_states(kernel)) {
+    current_ = &markov_;
+    return markov_.choose(kernel, points, q_bound);
+  }
   const unsigned split = cheapest_split(kernel, points, q_bound);
   bool certified = true;
   const auto failure = choose_split(split, kernel, points, q_bound, certified);
@@ -124,6 +129,7 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
 }
 
 Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  if (in_states(kernel)) return markov_.cost(kernel, points, q_bound);
   const unsigned split = cheapest_split(kernel, points, q_bound);
   if (split == 0) return band_.cost(kernel, points, q_bound);
   if (kernel.terms.size() == 1) return dual_.cost(kernel, points, q_bound);

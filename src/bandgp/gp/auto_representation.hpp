@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// At every θ the cheapest of the representations that can be certified there: the covariance band, the dual,
-// or long terms in a basis and short ones in a band.  All are the exact GP to the tolerance, so an optimiser
-// does not notice when they take turns.
+// At every θ the cheapest of the representations that can be certified there: the filter where all terms have
+// states, else the covariance band, the dual, or long terms in a basis and short ones in a band.  All are the
+// exact GP to the tolerance, so an optimiser does not notice when they take turns.
 #pragma once
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/dual_representation.hpp"
+#include "bandgp/gp/markov_representation.hpp"
 #include "bandgp/gp/mixed_representation.hpp"
 
 namespace bandgp {
@@ -23,11 +24,13 @@ class AutoRepresentation final : public Representation {
 
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return current_->reduced_size(); }
+  Index carried_size() const override { return current_->carried_size(); }
   std::optional<Failure> factor(RightHandSides b) override { return current_->factor(b); }
   double log_determinant() override { return current_->log_determinant(); }
   void finish(RightHandSides b) override { current_->finish(b); }
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override {
-    current_->gradient(column, noise_slope, out);
+  bool reduce(RightHandSides b) override { return current_->reduce(b); }
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override {
+    current_->gradient(b, noise_slope, out);
   }
   void inverse_diagonal(std::span<double> out) override { current_->inverse_diagonal(out); }
   void whiten(double* column, std::uint64_t seed) override { current_->whiten(column, seed); }
@@ -47,6 +50,8 @@ class AutoRepresentation final : public Representation {
   std::optional<DualState> state(RightHandSides solved) override { return current_->state(solved); }
 
  private:
+  /// Whether the filter is used: O(n) at any length-scale, and nothing to certify.
+  bool in_states(const Kernel& kernel) const { return method_ == Method::automatic && is_markov(kernel); }
   /// The terms (a bit each) that are cheaper in a basis.
   unsigned cheapest_split(const Kernel& kernel, const Observations& points, double q_bound) const;
   double nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
@@ -60,6 +65,7 @@ class AutoRepresentation final : public Representation {
   BandRepresentation band_;
   DualRepresentation dual_;
   MixedRepresentation mixed_;
+  MarkovRepresentation markov_;
   Representation* current_;
   bool frozen_ = false;
 };

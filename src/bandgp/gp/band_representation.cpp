@@ -210,8 +210,8 @@ std::optional<Failure> BandRepresentation::factor(RightHandSides b) {
   return std::nullopt;
 }
 
-void BandRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  alpha_ = column;
+void BandRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
+  alpha_ = b;
   noise_slope_ = noise_slope;
   sums_.assign(kernel_->terms.size(), {});
   trace_ = by_noise_ = 0;
@@ -219,8 +219,8 @@ void BandRepresentation::gradient(double* column, const double* noise_slope, std
   const Index size = chunk_from(0).end;
   for (Index end = envelope_.panels(); end > 0; end -= size) {
     const PanelRange chunk{std::max<Index>(0, end - size), end};
-    if (partner_ != nullptr) partner_->before_inversion(chunk, column);
-    solve_upper(matrix_, chunk, {column, 1, 0});  // α, before the inverse takes the factor's place
+    if (partner_ != nullptr) partner_->before_inversion(chunk, b.data);
+    solve_upper(matrix_, chunk, b);  // α, before the inverse takes the factor's place
     inversion_.run(chunk);
     worker_.wait();
     task_ = chunk;
@@ -246,8 +246,13 @@ void BandRepresentation::contract(PanelRange range) {
       return partner_ != nullptr ? corrected_.data() + kBlock * (i - j) : matrix_.column(i, kPanel * j);
     };
     for (Index i = j; i <= last; ++i) {
-      tiles.weights(inverse(i), alpha_ + kPanel * i, alpha_ + kPanel * j, kPanel * j,
-                    envelope_.row_first() + kPanel * i, i == j, weights);
+      const double* from = inverse(i);
+      for (Index c = 0; c < alpha_.columns; ++c) {
+        const double* alpha = alpha_.data + c * alpha_.stride;
+        tiles.weights(from, alpha + kPanel * i, alpha + kPanel * j, kPanel * j,
+                      envelope_.row_first() + kPanel * i, i == j, weights);
+        from = weights;
+      }
       if (tapered()) cut_.taper.apply(x + kPanel * i, x + kPanel * j, kPanel, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
         tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
@@ -255,8 +260,11 @@ void BandRepresentation::contract(PanelRange range) {
       }
     }
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
-      const double alpha = alpha_[kPanel * j + r];
-      const double w = inverse(j)[(kPanel + 1) * r] - alpha * alpha;
+      double w = inverse(j)[(kPanel + 1) * r];
+      for (Index c = 0; c < alpha_.columns; ++c) {
+        const double alpha = alpha_.data[c * alpha_.stride + kPanel * j + r];
+        w -= alpha * alpha;
+      }
       trace_ += w;
       by_noise_ += 0.5 * w * noise_slope_[kPanel * j + r];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's representation: Ã keeps the entries of K inside a band or a reach, the rest are 0. [theory §1]
+// The paper's representation: Ã keeps the entries of K inside a band or a reach, the rest are 0. [math.md §3]
 #pragma once
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/selected_inverse.hpp"
@@ -15,7 +15,7 @@ namespace bandgp {
 double default_max_bytes();
 
 /// A representation that a band is part of, A = ΦΦᵀ + B: it does its share on every chunk of panels while the
-/// chunk is in cache, and takes its own off the inverse, A⁻¹ = B⁻¹ − YSYᵀ. [theory §13]
+/// chunk is in cache, and takes its own off the inverse, A⁻¹ = B⁻¹ − YSYᵀ. [dual.md]
 class BandPartner {
  public:
   virtual ~BandPartner() = default;
@@ -45,9 +45,13 @@ class BandRepresentation final : public Representation {
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return envelope_.padded_size(); }
   std::optional<Failure> factor(RightHandSides b) override;
+  bool reduce(RightHandSides b) override {
+    solve_lower(matrix_, matrix_.all(), b);
+    return true;
+  }
   double log_determinant() override { return bandgp::log_determinant(matrix_); }
   void finish(RightHandSides b) override { solve_upper(matrix_, matrix_.all(), b); }
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double*, std::uint64_t) override {}  // L⁻¹b is white already
   double rounding(double* column, const double* b) override;
@@ -110,7 +114,7 @@ class BandRepresentation final : public Representation {
   Worker worker_;
   PanelRange task_{};  // what the worker was asked to fill or contract
   // The gradient under way: α, ∂d/∂σₙ², Σ w ρ and Σ w (−rρ') of every term, Σ ½ w ∂d; and Σ wᵢᵢ, w = Z − ααᵀ.
-  const double* alpha_ = nullptr;
+  RightHandSides alpha_{};
   const double* noise_slope_ = nullptr;
   std::vector<TileSums> sums_;  // one for each term
   double trace_ = 0, by_noise_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many neighbours each rule keeps of the covariance, side by side.                          [theory §3,
-// §6]
+// How many neighbours each rule keeps of the covariance, side by side.                          [math.md §6,
+// §5]
 #pragma once
 #include <optional>
 

@@ -265,13 +265,18 @@ void DualRepresentation::contract(int which, const double* const* half, double* 
 
 /// With S = M⁻¹:  ∂/∂log σ² = ½(m − tr S) − ½wᵀw,   ∂/∂log ℓ = tr(S·ΦᵀD⁻¹Ψ) − αᵀΨw,
 ///   ∂/∂σₙ² = ½[Σ ∂dᵢ/dᵢ − tr(S·ΦᵀD⁻¹∂D D⁻¹Φ) − Σ ∂dᵢ αᵢ²].
-void DualRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
+void DualRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
   const Index n = points_->padded_size(), nodes = padded_nodes();
-  const double* w = column + behind();
-  finish({column, 1, 0});
-  in_two_parts(
-      [&](int which) { grid_kernels().gather_slope(grid_.points(), part(which), w, scratch_.data()); });
-  const double by_curve = dot(column, scratch_.data(), n);
+  finish(b);
+  double by_curve = 0, weights = 0;  // Σ αᵀΨw and Σ wᵀw over the columns
+  for (Index c = 0; c < b.columns; ++c) {
+    const double* column = b.data + c * b.stride;
+    const double* w = column + behind();
+    in_two_parts(
+        [&](int which) { grid_kernels().gather_slope(grid_.points(), part(which), w, scratch_.data()); });
+    by_curve += dot(column, scratch_.data(), n);
+    weights += dot(w, w, nodes);
+  }
 
   ends_.invert();
   const bool equal = points_->equal_noise();
@@ -292,11 +297,16 @@ void DualRepresentation::gradient(double* column, const double* noise_slope, std
   // H₂ is in half steps squared: (2/ℓ²)(h/2)² = g/2.
   const double by_basis =
       (2 * below[0] + diagonal[0]) + 0.5 * grid_.design().g * (2 * below[1] + diagonal[1]);
-  out[0] = 0.5 * (m - trace) - 0.5 * dot(w, w, nodes);  // variance and length-scale of the one se term
+  out[0] = 0.5 * (m - trace) - 0.5 * weights;  // variance and length-scale of the one se term
   out[1] = by_basis - by_curve;
   double sum = 0;
   for (Index i = 0; i < points_->size(); ++i) {
-    sum += noise_slope[i] * (precision_.data()[i] - column[i] * column[i]);
+    double weight = precision_.data()[i];
+    for (Index c = 0; c < b.columns; ++c) {
+      const double alpha = b.data[c * b.stride + i];
+      weight -= alpha * alpha;
+    }
+    sum += noise_slope[i] * weight;
   }
   const double explained = equal ? (m - trace) * precision_.data()[0] : 2 * below[2] + diagonal[2];
   out.back() = 0.5 * (sum - explained);

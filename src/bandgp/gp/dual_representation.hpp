@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dual band: one SE term as A = ΦΦᵀ + D with Gaussians on a grid, worked on through          [theory §10]
+// The dual band: one SE term as A = ΦΦᵀ + D with Gaussians on a grid, worked on through          [dual.md]
 //   M = I + ΦᵀD⁻¹Φ (m × m, b off-diagonals, both independent of ℓ/δ),   w = M⁻¹ΦᵀD⁻¹y,   r = y − Φw,
 //   A⁻¹y = D⁻¹r,   log|A| = log|D| + log|M|,   yᵀA⁻¹y = rᵀD⁻¹r + wᵀw.
 // A reduced column is (D^{−½}r, w): its square is the quadratic form, and nothing cancels.
@@ -29,7 +29,7 @@ class DualRepresentation final : public Representation {
   std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override;
   void finish(RightHandSides b) override;
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double* column, std::uint64_t seed) override;
   double rounding(double* column, const double* b) override;

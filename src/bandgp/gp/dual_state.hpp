@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bandgp/basis/gaussian_grid.hpp"
-#include "bandgp/gp/profiled_mean.hpp"
+#include "bandgp/gp/global_columns.hpp"
 
 namespace bandgp {
 
@@ -15,8 +15,8 @@ struct DualState {
   std::vector<double> inverse_diagonal;  // (m,) 1/L_jj
   std::vector<double> weights;           // (1 + p, m): w of the values, then of the p columns of the mean
   double largest = 1;                    // diagonal entry of M
-  ProfiledMean profiled;
-  double middle = 0, half_span = 1;  // of the mean's basis
+  ColumnWeights mean;                    // of the columns of the mean
+  double middle = 0, half_span = 1;      // of those columns
 
   Index nodes() const { return static_cast<Index>(inverse_diagonal.size()); }
   Index doubles() const {

@@ -9,71 +9,128 @@
 
 namespace bandgp {
 
-Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation)
-    : series_(series), mean_(mean), representation_(std::move(representation)), observations_(series) {
-  if (series.size() > 1) {
-    half_span_ = 0.5 * (series.time.back() - series.time.front());
-    middle_ = series.time.front() + half_span_;
-  }
+namespace {
+
+GlobalColumns columns_over(const Series& series, Mean mean) {
+  if (series.size() < 2) return GlobalColumns(mean, 0, 1);
+  const double half_span = 0.5 * (series.time.back() - series.time.front());
+  return GlobalColumns(mean, series.time.front() + half_span, half_span);
 }
 
+}  // namespace
+
+Evaluator::Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation)
+    : series_(series),
+      representation_(std::move(representation)),
+      observations_(series),
+      global_(columns_over(series, mean)) {}
+
 void Evaluator::load_columns() {
-  stride_ = round_up(std::max(observations_.padded_size(), representation_->reduced_size()), 8);
+  const Index reduced = round_up(std::max(observations_.padded_size(), representation_->reduced_size()), 8);
+  stride_ = reduced + round_up(representation_->carried_size(), 8);
+  reduced_ = reduced;
   columns_.reserve(stride_ * columns().columns);
   double* y = columns_.data();
   std::fill_n(y, stride_ * columns().columns, 0.0);
   std::copy_n(observations_.value(), observations_.size(), y);
-  for (Index c = 0; c < coefficient_count(mean_); ++c) {
-    double* h = y + (c + 1) * stride_;
-    for (Index i = 0; i < observations_.size(); ++i) h[i] = basis(c, observations_.time()[i]);
+  for (Index c = 0; c < global_.count(); ++c) {
+    double* column = y + (c + 1) * stride_;
+    for (Index i = 0; i < observations_.size(); ++i) column[i] = global_.value(c, observations_.time()[i]);
   }
 }
 
-/// β by generalised least squares, then y ← y − Hβ in the reduced columns: q is its square, which does not
-/// cancel.
-void Evaluator::profile() {
-  profiled_ = profile_mean(columns());
+RightHandSides Evaluator::more_columns(AlignedBuffer& memory, Index count) const {
+  memory.reserve(stride_ * count);
+  std::fill_n(memory.data(), stride_ * count, 0.0);
+  return {memory.data(), count, stride_};
+}
+
+bool Evaluator::reduce_again() {
+  load_columns();
+  if (!representation_->reduce(columns())) return false;
+  weigh();
+  return true;
+}
+
+std::vector<double> Evaluator::posterior_mean(RightHandSides value, std::span<const double> x) {
+  (void)representation_->reduce(value);
+  const auto count = static_cast<std::size_t>(weights_.count);
+  std::vector<double> products(count), beta(count), result(x.size());
+  const auto column = [&](std::size_t c) { return columns_.data() + (static_cast<Index>(c) + 1) * stride_; };
+  for (std::size_t c = 0; c < count; ++c) products[c] = dot(column(c), value.data, reduced_);
+  for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t other = 0; other < count; ++other)
+      beta[c] += weights_.entry(static_cast<Index>(c), static_cast<Index>(other)) * products[other];
+    for (Index i = 0; i < stride_; ++i) value.data[i] -= beta[c] * column(c)[i];
+  }
+  representation_->finish(value);
+  (void)representation_->predict(x, Representation::kAllTerms, value, result.data(), nullptr);
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    for (std::size_t c = 0; c < count; ++c) result[t] += global_.value(static_cast<Index>(c), x[t]) * beta[c];
+  }
+  return result;
+}
+
+/// β, then y ← y − Cβ in the reduced columns: with Γ's β² its square is q, which does not cancel.
+void Evaluator::weigh() {
+  weigh_columns(columns(), reduced_, global_.with_prior(), weights_);
   double* y = columns_.data();
-  for (Index c = 0; c < profiled_.count; ++c) {
-    const double* h = y + (c + 1) * stride_;
-    const double coefficient = profiled_.beta[static_cast<std::size_t>(c)];
-    for (Index i = 0; i < stride_; ++i) y[i] -= coefficient * h[i];
+  for (Index c = 0; c < weights_.count; ++c) {
+    const double* column = y + (c + 1) * stride_;
+    const double coefficient = weights_.beta[static_cast<std::size_t>(c)];
+    for (Index i = 0; i < stride_; ++i) y[i] -= coefficient * column[i];
+  }
+}
+
+/// M⁻¹ = L⁻ᵀL⁻¹, so the columns are multiplied by L⁻ᵀ: X = ΓL⁻ᵀ solves XLᵀ = Γ, column by column.
+void Evaluator::combine_for_gradient() {
+  for (Index j = 0; j < weights_.with_prior; ++j) {
+    double* column = columns_.data() + (j + 1) * stride_;
+    const auto l = [&](Index k) { return weights_.root[static_cast<std::size_t>(j * weights_.count + k)]; };
+    for (Index k = 0; k < j; ++k) {
+      const double* earlier = columns_.data() + (k + 1) * stride_;
+      for (Index i = 0; i < stride_; ++i) column[i] -= l(k) * earlier[i];
+    }
+    for (Index i = 0; i < stride_; ++i) column[i] /= l(j);
   }
 }
 
 std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradient, Likelihood& out) {
   kernel_ = model.kernel;
   observations_.at(model.noise);
-  const double q_bound = observations_.noise_weighted_square(mean_ != Mean::zero);
+  const double q_bound = observations_.noise_weighted_square(mean() != Mean::zero);
   if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
   load_columns();
   if (auto failure = representation_->factor(columns())) return failure;
-  profile();
+  weigh();
 
   double* y = columns_.data();
   const double* w =
       y + observations_.padded_size();  // behind the points: a basis's weights, if there are any
   const auto n = static_cast<double>(observations_.size());
-  out.q = dot(y, y, stride_);
-  out.log_determinant = representation_->log_determinant();
+  out.q = dot(y, y, reduced_) + weights_.prior_square;
+  out.log_determinant = representation_->log_determinant() + weights_.log_determinant;
   out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) +
             observations_.within() + representation_->extra_loss();
-  out.coefficients = profiled_.beta;
+  out.coefficients.assign(weights_.beta.begin() + weights_.with_prior, weights_.beta.end());
   out.method = representation_->name();
   out.bandwidth = representation_->bandwidth();
   out.reach = representation_->reach();
   out.condition = representation_->condition();
 
-  out.certificate = representation_->certificate({.n = observations_.size(),
-                                                  .q = out.q,
-                                                  .weights = dot(w, w, stride_ - observations_.padded_size()),
-                                                  .prior_variance = kernel_.variance(),
-                                                  .mean_estimated = profiled_.count > 0,
-                                                  .mean_variance = profiled_.largest_variance});
+  out.certificate = representation_->certificate(
+      {.n = observations_.size(),
+       .q = out.q,
+       .weights = dot(w, w, reduced_ - observations_.padded_size()),
+       .prior_variance = kernel_.variance(),
+       .mean_estimated = weights_.count > 0,
+       .mean_variance = largest_variance(weights_, global_, observations_.time(), observations_.size())});
 
   if (with_gradient) {
     out.gradient.resize(kernel_.parameter_count() + 1);
-    representation_->gradient(y, observations_.noise_slope(), out.gradient);  // y becomes α
+    combine_for_gradient();
+    representation_->gradient({y, 1 + weights_.with_prior, stride_}, observations_.noise_slope(),
+                              out.gradient);  // y becomes α
     double& by_noise = out.gradient.back();
     if (const double* slope = observations_.value_slope()) {
       by_noise += dot(y, slope, observations_.padded_size()) + observations_.within_slope();
@@ -84,13 +141,14 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
 }
 
 double Evaluator::rounding() {
-  AlignedBuffer residual;  // y − Hβ
+  AlignedBuffer residual;  // y − Cβ
   residual.reserve(observations_.padded_size());
   std::fill_n(residual.data(), observations_.padded_size(), 0.0);
   for (Index i = 0; i < observations_.size(); ++i) {
     residual.data()[i] = observations_.value()[i];
-    for (Index c = 0; c < profiled_.count; ++c)
-      residual.data()[i] -= profiled_.beta[static_cast<std::size_t>(c)] * basis(c, observations_.time()[i]);
+    for (Index c = 0; c < weights_.count; ++c)
+      residual.data()[i] -=
+          weights_.beta[static_cast<std::size_t>(c)] * global_.value(c, observations_.time()[i]);
   }
   return representation_->rounding(columns_.data(), residual.data());
 }
@@ -100,20 +158,12 @@ std::vector<double> Evaluator::whitened(std::uint64_t seed) {
   return {columns_.data(), columns_.data() + observations_.size()};
 }
 
-std::vector<double> Evaluator::mean_in_user_units(const std::array<double, 2>& coefficients) const {
-  ProfiledMean mean;
-  mean.count = coefficient_count(mean_);
-  mean.beta = coefficients;
-  return bandgp::mean_in_user_units(mean, series_.units, middle_, half_span_);
-}
-
-std::vector<double> mean_in_user_units(const ProfiledMean& mean, const Units& units, double middle,
-                                       double half_span) {
-  const auto& beta = mean.beta;
-  if (mean.count == 0) return {};
-  if (mean.count == 1) return {units.value_out(beta[0])};
-  const double at_origin = units.value_out(beta[0] - beta[1] * middle / half_span);
-  const double slope = units.value_unit * beta[1] / half_span / units.time_unit;
+std::vector<double> mean_in_user_units(const std::vector<double>& beta, const Units& units,
+                                       const GlobalColumns& columns) {
+  if (beta.empty()) return {};
+  if (beta.size() == 1) return {units.value_out(beta[0])};
+  const double at_origin = units.value_out(beta[0] - beta[1] * columns.middle() / columns.half_span());
+  const double slope = units.value_unit * beta[1] / columns.half_span() / units.time_unit;
   return {at_origin - slope * units.time_origin, slope};
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss and its exact gradient:  NLL = ½ yᵀA⁻¹y + ½ log|A| + (n/2) log 2π, profiled over the mean. [theory
-// §1]
+// The loss and its exact gradient:  NLL = ½ yᵀA⁻¹y + ½ log|A| + (n/2) log 2π, profiled over the mean.
+// [math.md §3]
 #pragma once
-#include <array>
 #include <memory>
 
-#include "bandgp/gp/profiled_mean.hpp"
+#include "bandgp/gp/global_columns.hpp"
 #include "bandgp/gp/representation.hpp"
 
 namespace bandgp {
@@ -16,8 +15,8 @@ struct Likelihood {
   std::vector<double> gradient;  // by the logs of the parameters, in the order of parameter_names()
   double q = 0;                  // yᵀA⁻¹y, profiled
   double log_determinant = 0;
-  std::array<double, 2> coefficients{};  // of the basis 1, (x − middle)/half span
-  std::string_view method = "band";      // the representation in use
+  std::vector<double> coefficients;  // of the mean's columns 1, (x − middle)/half span
+  std::string_view method = "band";  // the representation in use
   Index bandwidth = 0;
   double reach = 0;
   double condition = 1;
@@ -29,6 +28,8 @@ class Evaluator {
  public:
   /// The series must outlive this.
   Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation);
+  /// Adds a column with a standard normal weight (global_columns.hpp); before the first evaluation.
+  void add_column(std::function<double(double x)> column) { global_.add(std::move(column)); }
   Evaluator(const Evaluator&) =
       delete;  // the representation refers to the kernel and the observations in here
   Evaluator& operator=(const Evaluator&) = delete;
@@ -44,37 +45,39 @@ class Evaluator {
   Representation& representation() { return *representation_; }
   const Series& series() const { return series_; }
   const Observations& observations() const { return observations_; }
-  Mean mean() const { return mean_; }
-  /// Column c of H at internal time x: 1, (x − middle)/half span.
-  double middle() const { return middle_; }
-  double half_span() const { return half_span_; }
-  double basis(Index c, double x) const { return c == 0 ? 1.0 : (x - middle_) / half_span_; }
+  Mean mean() const { return global_.mean(); }
+  const GlobalColumns& global_columns() const { return global_; }
 
-  /// Coefficients of that basis as the user knows them: the mean at time 0, then its slope.
-  std::vector<double> mean_in_user_units(const std::array<double, 2>& coefficients) const;
-
-  /// What evaluate() without gradient leaves behind, for prediction: the reduced columns y, H and the mean.
-  RightHandSides columns() { return {columns_.data(), 1 + coefficient_count(mean_), stride_}; }
-  const ProfiledMean& profiled() const { return profiled_; }
+  /// What evaluate() without gradient leaves behind, for prediction: the reduced columns y − Cβ, C and β.
+  RightHandSides columns() { return {columns_.data(), 1 + global_.count(), stride_}; }
+  const ColumnWeights& column_weights() const { return weights_; }
+  /// The reduced columns anew, from the factor that is there; false where the representation cannot.
+  [[nodiscard]] bool reduce_again();
+  /// The posterior mean at increasing x that these values would have in the place of y, the columns' weights
+  /// included; after reduce_again().  Uses the column up.
+  std::vector<double> posterior_mean(RightHandSides value, std::span<const double> x);
+  /// Makes room for `count` columns of the length that the representation's columns have, all zeros.
+  RightHandSides more_columns(AlignedBuffer& memory, Index count) const;
 
  private:
   void load_columns();
-  void profile();
+  void weigh();
+  /// Γ's reduced columns ← themselves times chol(M⁻¹): with y's they are what the gradient by A₀ needs.
+  void combine_for_gradient();
 
   const Series& series_;
-  Mean mean_;
   std::unique_ptr<Representation> representation_;
   Observations observations_;
-  Kernel kernel_;  // the one the representation refers to
-  Index stride_ = 0;
-  double middle_ = 0, half_span_ = 1;
+  Kernel kernel_;                   // the one the representation refers to
+  Index stride_ = 0, reduced_ = 0;  // of a column, and how much of it counts in products
+  GlobalColumns global_;
   AlignedBuffer columns_;
-  ProfiledMean profiled_;
+  ColumnWeights weights_;
 };
 
-/// Coefficients of 1, (x − middle)/half span as the user knows them: the mean at time 0, then its slope.
-std::vector<double> mean_in_user_units(const ProfiledMean& mean, const Units& units, double middle,
-                                       double half_span);
+/// Coefficients of the mean's columns as the user knows them: the mean at time 0, then its slope.
+std::vector<double> mean_in_user_units(const std::vector<double>& coefficients, const Units& units,
+                                       const GlobalColumns& columns);
 
 /// The NLL of the user's data from that of the scaled: y = unit·y', so each of m observations adds log unit.
 double nll_to_user(double nll, const Series& series);

@@ -226,8 +226,9 @@ void MixedRepresentation::correct(Index j, Index last, double* blocks) {
   }
 }
 
-void MixedRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  assert(!transposed_);
+void MixedRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
+  assert(!transposed_ && b.columns == 1);
+  const double* column = b.data;
   const double* w = column + behind();
   slope_sums_.assign(long_.size(), 0.0);
   take_slopes();
@@ -235,7 +236,7 @@ void MixedRepresentation::gradient(double* column, const double* noise_slope, st
   projected_residual_.reserve(gram_envelope_.padded_size());
   std::fill_n(projected_residual_.data(), gram_envelope_.padded_size(), 0.0);
   band_gradient_.resize(short_kernel_.parameter_count() + 1);
-  band_.gradient(column, noise_slope, band_gradient_);
+  band_.gradient(b, noise_slope, band_gradient_);
   for (Index a = 0; a < std::ssize(columns_); ++a) {  // − αᵀΨw = − (Vᵀr')ᵀC'w
     const ColumnPanel& panel = column_panel(a);
     const std::vector<Index>& nodes = nodes_of(panel).panels;

@@ -8,7 +8,7 @@
 #include "bandgp/band/residual.hpp"
 #include "bandgp/base/dot.hpp"
 #include "bandgp/base/normal_at.hpp"
-#include "bandgp/gp/profiled_mean.hpp"
+#include "bandgp/gp/global_columns.hpp"
 #include "bandgp/simd/dispatch.hpp"
 
 namespace bandgp {
@@ -233,7 +233,8 @@ bool MixedRepresentation::reaches_back() const {
 }
 
 MixedRepresentation::Squares MixedRepresentation::squares_of(RightHandSides b) const {
-  const ProfiledMean mean = profile_mean(b);
+  ColumnWeights mean;
+  weigh_columns(b, b.stride, 0, mean);
   const auto square = [&](Index begin, Index end) {  // of y − Hβ
     double sum = 0;
     for (Index i = begin; i < end; ++i) {

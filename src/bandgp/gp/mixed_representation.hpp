@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The general form A = ΦΦᵀ + B: long SE terms in Gaussians on grids, the others and the noise in a band.
-// [theory §13] Φ = WC, local polynomials W times what the Gaussians are in them
+// [dual.md] Φ = WC, local polynomials W times what the Gaussians are in them
 // (basis/local_polynomials.hpp). With B = LLᵀ, V = L⁻¹W, N = VᵀV, M = I + CᵀNC, S = M⁻¹:
 //   w = S CᵀVᵀ(L⁻¹y),   r' = L⁻¹y − VCw,   α = L⁻ᵀr',   log|A| = log|B| + log|M|,   yᵀA⁻¹y = r'ᵀr' + wᵀw
 //   Y = L⁻ᵀV,   A⁻¹ = B⁻¹ − Y Σ Yᵀ,   Σ = CSCᵀ.
@@ -32,7 +32,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override;
   void finish(RightHandSides b) override { band_.finish(b); }
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double* column, std::uint64_t seed) override;
   double rounding(double* column, const double* b) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series as the likelihood sees it at one noise level: one point for each distinct time.          [theory
-// §9] Observations y_j of one time with variances d_j = σₙ² + v_j act as one observation ȳ = d̄ Σ y_j/d_j of
+// The series as the likelihood sees it at one noise level: one point for each distinct time. [math.md §3]
+// Observations y_j of one time with variances d_j = σₙ² + v_j act as one observation ȳ = d̄ Σ y_j/d_j of
 // variance d̄ = 1/Σ 1/d_j; what that loses is a constant of the kernel, kept in `within`.  All depend on σₙ².
 #pragma once
 #include <cmath>

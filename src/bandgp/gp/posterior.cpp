@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "bandgp/base/normal_at.hpp"
+#include "bandgp/gp/simulate.hpp"
 
 namespace bandgp {
 namespace {
@@ -28,10 +29,13 @@ void require_success(const std::optional<Failure>& failure) {
   throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
 }
 
-/// uᵀCu for a 2×2 matrix, row-major.
-double quadratic(const std::array<double, 4>& c, const double* u) {
-  return u[0] * (c[0] * u[0] + c[1] * u[1]) + u[1] * (c[2] * u[0] + c[3] * u[1]);
-}
+/// Observations of one time: the sum of their precisions, and of their differences from the curve times that.
+struct Precision {
+  double total = 0, weighted = 0;
+  Precision operator+(const Precision& other) const {
+    return {total + other.total, weighted + other.weighted};
+  }
+};
 
 /// Test times in the internal unit and in increasing order, with the way back.
 struct SortedTimes {
@@ -58,9 +62,7 @@ Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
                      std::unique_ptr<Representation> representation)
     : series_(std::move(series)),
       model_(model),
-      evaluator_(std::make_unique<Evaluator>(*series_, model.mean, std::move(representation))),
-      middle_(evaluator_->middle()),
-      half_span_(evaluator_->half_span()) {
+      evaluator_(std::make_unique<Evaluator>(*series_, model.mean, std::move(representation))) {
   require_valid(model, *series_);
   factor();
 }
@@ -71,11 +73,10 @@ Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model, c
       factored_(true),
       restored_(std::make_unique<DualRepresentation>(1.0, 0.0)),
       stride_(round_up(state.nodes(), 8)),
-      profiled_(state.profiled),
-      middle_(state.middle),
-      half_span_(state.half_span) {
+      column_weights_(state.mean),
+      global_columns_(model.mean, state.middle, state.half_span) {
   restored_->restore(state);
-  const Index columns = 1 + profiled_.count;
+  const Index columns = 1 + column_weights_.count;
   weights_.reserve(stride_ * columns);
   std::fill_n(weights_.data(), stride_ * columns, 0.0);
   for (Index c = 0; c < columns; ++c)
@@ -87,15 +88,15 @@ std::optional<DualState> Posterior::dual_state() {
   factor();
   std::optional<DualState> state = representation().state(columns());
   if (state) {
-    state->profiled = profiled();
-    state->middle = middle_;
-    state->half_span = half_span_;
+    state->mean = column_weights();
+    state->middle = global_columns().middle();
+    state->half_span = global_columns().half_span();
   }
   return state;
 }
 
 std::vector<double> Posterior::mean_coefficients() const {
-  return mean_in_user_units(profiled(), series_->units, middle_, half_span_);
+  return mean_in_user_units(column_weights().mean_coefficients(), series_->units, global_columns());
 }
 
 void Posterior::evaluate() {
@@ -120,12 +121,31 @@ void Posterior::project(std::span<const double> x, unsigned terms, std::vector<d
                                            variance != nullptr ? variance->data() : nullptr));
 }
 
+/// mean = c*ᵀβ + k*ᵀα;  variance + uᵀM⁻¹u with u = c* − (A₀⁻¹C)ᵀk* (universal kriging), c* the columns at x*
+/// or, for a term by itself, 0.
+Posterior::Curve Posterior::curve(const std::vector<double>& x, unsigned terms, bool with_columns,
+                                  bool with_variance) {
+  Curve result;
+  project(x, terms, result.mean, with_variance ? &result.variance : nullptr);
+  const ColumnWeights& weights = column_weights();
+  const std::size_t m = x.size(), columns = static_cast<std::size_t>(weights.count);
+  std::vector<double> projection = std::move(result.mean), u(columns);
+  result.mean.assign(projection.begin(), projection.begin() + static_cast<std::ptrdiff_t>(m));
+  for (std::size_t t = 0; t < m; ++t) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double value = with_columns ? global_columns().value(static_cast<Index>(c), x[t]) : 0;
+      result.mean[t] += value * weights.beta[c];
+      u[c] = value - projection[(c + 1) * m + t];
+    }
+    if (with_variance) result.variance[t] += weights.product(u.data(), u.data());
+  }
+  return result;
+}
+
 Prediction Posterior::predict(std::span<const double> times, bool with_variance) {
   const SortedTimes tests(times, series_->units);
   const std::size_t m = tests.x.size();
-  std::vector<double> projection, variance;
-  project(tests.x, Representation::kAllTerms, projection, with_variance ? &variance : nullptr);
-  const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
+  const Curve curve = this->curve(tests.x, Representation::kAllTerms, true, with_variance);
   const Units& units = series_->units;
   const double square = units.value_unit * units.value_unit;
   Prediction result;
@@ -135,19 +155,11 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
     result.variance_observed.resize(m);
   }
   for (std::size_t t = 0; t < m; ++t) {
-    // mean = h*ᵀβ + k*ᵀα;  variance + uᵀCu with u = h* − (A⁻¹H)ᵀk*, C = (HᵀA⁻¹H)⁻¹ (universal kriging).
-    double mean = projection[t], u[2] = {};
-    for (std::size_t c = 0; c < coefficients; ++c) {
-      const double h = basis(static_cast<Index>(c), tests.x[t]);
-      mean += h * profiled().beta[c];
-      u[c] = h - projection[(c + 1) * m + t];
-    }
     const std::size_t at = tests.order[t];
-    result.mean[at] = units.value_out(mean);
+    result.mean[at] = units.value_out(curve.mean[t]);
     if (with_variance) {
-      const double v = variance[t] + quadratic(profiled().covariance, u);
-      result.variance[at] = square * v;
-      result.variance_observed[at] = square * v + model_.noise;
+      result.variance[at] = square * curve.variance[t];
+      result.variance_observed[at] = square * curve.variance[t] + model_.noise;
     }
   }
   return result;
@@ -158,21 +170,25 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
   const std::size_t m = tests.x.size(), terms = model_.kernel.terms.size();
   const double unit = series_->units.value_unit;
   std::vector<Component> components(terms);
-  std::vector<double> projection, variance;
   for (std::size_t term = 0; term < terms; ++term) {
-    project(tests.x, 1U << term, projection, &variance);
-    const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
+    const Curve curve = this->curve(tests.x, 1U << term, false, true);
     Component& component = components[term];
     component.mean.resize(m);
     component.variance.resize(m);
     for (std::size_t t = 0; t < m; ++t) {
-      double u[2] = {};
-      for (std::size_t c = 0; c < coefficients; ++c) u[c] = -projection[(c + 1) * m + t];
-      component.mean[tests.order[t]] = unit * projection[t];
-      component.variance[tests.order[t]] = unit * unit * (variance[t] + quadratic(profiled().covariance, u));
+      component.mean[tests.order[t]] = unit * curve.mean[t];
+      component.variance[tests.order[t]] = unit * unit * curve.variance[t];
     }
   }
   return components;
+}
+
+/// Whether draws of the prior are at hand in linear time, and this is the exact GP's posterior.
+bool Posterior::simulates_prior() const {
+  return evaluator_ && !likelihood_.certificate.other_model &&
+         likelihood_.certificate.nll_error.value() <= kSamePosterior &&
+         std::ranges::all_of(model_.kernel.terms,
+                             [](const Term& term) { return state_count(term) > 0 || has_basis(term); });
 }
 
 bool Posterior::has_functions() const {
@@ -199,8 +215,8 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
     grid->restore(part.grid->design(), {part.grid->runs().begin(), part.grid->runs().end()});
     shared.parts_.push_back({std::move(grid), {}, 0});
   }
-  shared.middle_ = middle_;
-  shared.half_span_ = half_span_;
+  shared.middle_ = global_columns().middle();
+  shared.half_span_ = global_columns().half_span();
   shared.units_ = series_->units;
   std::vector<PosteriorFunction> functions(static_cast<std::size_t>(count), shared);
   for (Index k = 0; k < count; ++k)
@@ -209,17 +225,17 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   return functions;
 }
 
-/// β = β̂ + Rz with RRᵀ = (HᵀA⁻¹H)⁻¹, and v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
+/// β = β̂ + Rz with RRᵀ = M⁻¹, and v = w(β) + L⁻ᵀε: given β the weights are those of y − Hβ.
 void Posterior::draw(const Weights& weights, std::uint64_t seed, PosteriorFunction& f) {
   const RightHandSides solved = columns();
-  const auto& c = profiled().covariance;
-  const double r00 = std::sqrt(std::max(0.0, c[0])), r10 = r00 > 0 ? c[2] / r00 : 0,
-               r11 = std::sqrt(std::max(0.0, c[3] - r10 * r10));
+  const ColumnWeights& mean = column_weights();
+  const auto c = [&](Index a, Index b) { return a < mean.count && b < mean.count ? mean.entry(a, b) : 0.0; };
+  const double r00 = std::sqrt(std::max(0.0, c(0, 0))), r10 = r00 > 0 ? c(1, 0) / r00 : 0,
+               r11 = std::sqrt(std::max(0.0, c(1, 1) - r10 * r10));
   constexpr std::int64_t kMean = std::int64_t{1} << 60;  // a place where no node is
   const double z0 = normal_at(seed, kMean), z1 = normal_at(seed, kMean + 1);
   const double shift[2] = {r00 * z0, r10 * z0 + r11 * z1};
-  for (Index b = 0; b < profiled().count; ++b)
-    f.beta_[b] = profiled().beta[static_cast<std::size_t>(b)] + shift[b];
+  for (Index b = 0; b < mean.count; ++b) f.beta_[b] = mean.beta[static_cast<std::size_t>(b)] + shift[b];
   const Index padded = weights.factor->envelope().padded_size();
   AlignedBuffer spread;
   spread.reserve(padded);
@@ -238,7 +254,7 @@ void Posterior::draw(const Weights& weights, std::uint64_t seed, PosteriorFuncti
     for (const Index row : weights.parts[p].row) {
       const double* w = solved.data + weights.offset + row;
       double v = spread.data()[row] + w[0];
-      for (Index b = 0; b < profiled().count; ++b) v -= shift[b] * w[(b + 1) * solved.stride];
+      for (Index b = 0; b < mean.count; ++b) v -= shift[b] * w[(b + 1) * solved.stride];
       f.parts_[p].weights.push_back(v);
     }
   }
@@ -256,19 +272,19 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   std::vector<double> sorted(m * m), projection;
   representation().covariance(tests.x, sorted.data());
   project(tests.x, Representation::kAllTerms, projection, nullptr);
-  const auto coefficients = static_cast<std::size_t>(columns().columns - 1);
-  const auto& c = profiled().covariance;
-  const auto residual = [&](std::size_t column, std::size_t t) {
-    return column < coefficients
-               ? basis(static_cast<Index>(column), tests.x[t]) - projection[(column + 1) * m + t]
-               : 0.0;
-  };
+  const ColumnWeights& weights = column_weights();
+  const auto columns = static_cast<std::size_t>(weights.count);
+  std::vector<double> u(m * columns);  // c* − (A₀⁻¹C)ᵀk*, one row a test
+  for (std::size_t t = 0; t < m; ++t) {
+    for (std::size_t c = 0; c < columns; ++c)
+      u[t * columns + c] =
+          global_columns().value(static_cast<Index>(c), tests.x[t]) - projection[(c + 1) * m + t];
+  }
   const double square = series_->units.value_unit * series_->units.value_unit;
   std::vector<double> result(m * m);
   for (std::size_t s = 0; s < m; ++s) {
     for (std::size_t t = 0; t <= s; ++t) {
-      const double u = residual(0, s), v = residual(1, s);
-      const double extra = (u * c[0] + v * c[2]) * residual(0, t) + (u * c[1] + v * c[3]) * residual(1, t);
+      const double extra = weights.product(u.data() + s * columns, u.data() + t * columns);
       const double covariance = square * (0.5 * (sorted[s * m + t] + sorted[t * m + s]) + extra);
       result[tests.order[s] * m + tests.order[t]] = covariance;
       result[tests.order[t] * m + tests.order[s]] = covariance;
@@ -286,6 +302,48 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
     }
     return draws;
   }
+  if (simulates_prior()) {
+    factor();
+    if (evaluator_->reduce_again()) return draws_from_simulation(times, count, seed);
+    factored_ = false;
+  }
+  return draws_from_covariance(times, count, seed);
+}
+
+/// Matheron's rule: with a draw (f, f*) of the prior and ε of the noise, f* plus the posterior mean that the
+/// observations y − f − ε would have is a draw of the posterior, the uncertainty of the mean's coefficients
+/// included.                                                                                     [math.md §9]
+std::vector<double> Posterior::draws_from_simulation(std::span<const double> times, Index count,
+                                                     std::uint64_t seed) {
+  constexpr std::uint64_t kCurve = 0x2545f4914f6cdd1dU, kNoise = 0x9e3779b97f4a7c15U;
+  const SortedTimes tests(times, series_->units);
+  const std::size_t m = tests.x.size(), n = static_cast<std::size_t>(series_->size());
+  const Observations& points = evaluator_->observations();
+  const Kernel kernel = to_internal(model_, series_->units).kernel;
+  std::vector<double> joint(points.time(), points.time() + n);
+  joint.insert(joint.end(), tests.x.begin(), tests.x.end());
+  std::vector<double> draws(static_cast<std::size_t>(count) * m);
+  for (Index k = 0; k < count; ++k) {
+    const std::uint64_t own = seed * kCurve + static_cast<std::uint64_t>(k);
+    const std::vector<double> prior = simulate(kernel, 0, joint, own);
+    AlignedBuffer memory;
+    const RightHandSides b = evaluator_->more_columns(memory, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double noise =
+          std::sqrt(points.noise()[i]) * normal_at(own + kNoise, static_cast<std::int64_t>(i));
+      b.data[i] = points.value()[i] - prior[i] - noise;
+    }
+    const std::vector<double> moved = evaluator_->posterior_mean(b, tests.x);
+    for (std::size_t t = 0; t < m; ++t)
+      draws[static_cast<std::size_t>(k) * m + tests.order[t]] =
+          series_->units.value_out(prior[n + t] + moved[t]);
+  }
+  representation().finish(columns());  // predictions go on with the columns of the data
+  return draws;
+}
+
+std::vector<double> Posterior::draws_from_covariance(std::span<const double> times, Index count,
+                                                     std::uint64_t seed) {
   // A smooth curve's covariance is singular to rounding: P Σ Pᵀ = L D Lᵀ with pivoting finds its numerical
   // rank, and pivots below rounding (of either sign) draw nothing.  No jitter.
   const std::vector<double> covariance = this->covariance(times);
@@ -327,40 +385,44 @@ LeaveOneOut Posterior::leave_one_out() {
   std::vector<double> diagonal(static_cast<std::size_t>(n));
   evaluator_->representation().inverse_diagonal(diagonal);
   factored_ = false;
-  const ProfiledMean& profiled = evaluator_->profiled();
+  const ColumnWeights& weights = evaluator_->column_weights();
   const Observations& points = evaluator_->observations();
   const Units& units = series_->units;
-  const double noise = to_internal(model_, units).noise;
+  const double noise = to_internal(model_, units).noise, square = units.value_unit * units.value_unit;
   LeaveOneOut result;
   result.mean.resize(series_->value.size());
   result.variance.resize(series_->value.size());
+  std::vector<double> h(static_cast<std::size_t>(weights.count));
+  std::vector<Precision> later;
   for (Index i = 0; i < n; ++i) {
-    // Q = A⁻¹ − A⁻¹H C HᵀA⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
-    double h[2] = {};
-    for (Index c = 0; c < profiled.count; ++c) h[c] = solved.data[(c + 1) * solved.stride + i];
-    const auto& c = profiled.covariance;
-    const double q = diagonal[static_cast<std::size_t>(i)] -
-                     (h[0] * (c[0] * h[0] + c[1] * h[1]) + h[1] * (c[2] * h[0] + c[3] * h[1]));
+    // Q = A₀⁻¹ − A₀⁻¹C M⁻¹ CᵀA₀⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
+    for (Index c = 0; c < weights.count; ++c)
+      h[static_cast<std::size_t>(c)] = solved.data[(c + 1) * solved.stride + i];
+    const double q = diagonal[static_cast<std::size_t>(i)] - weights.product(h.data(), h.data());
     const double d = points.noise()[i];
     const double mean = points.value()[i] - solved.data[i] / q;
     const double latent = std::max(0.0, 1 / q - d);
     const Index from = series_->has_ties() ? series_->group[static_cast<std::size_t>(i)] : i;
     const Index to = series_->has_ties() ? series_->group[static_cast<std::size_t>(i) + 1] : i + 1;
+    const auto own = [&](Index j) {
+      return noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(j)]);
+    };
+    const auto precision = [&](Index j) {
+      return Precision{1 / own(j), (series_->value[static_cast<std::size_t>(j)] - mean) / own(j)};
+    };
+    // The other observations of the same time come back in as one.  Their sums are those of the earlier ones
+    // plus those of the later ones: no observation's own share is taken off again, and the work is linear.
+    later.assign(static_cast<std::size_t>(to - from) + 1, Precision{});
+    for (Index j = to - 1; j > from; --j)
+      later[static_cast<std::size_t>(j - from)] =
+          later[static_cast<std::size_t>(j - from) + 1] + precision(j);
+    Precision earlier;
     for (Index j = from; j < to; ++j) {
-      // The other observations of the same time come back in, as one of precision `others` around `around`.
-      const double own =
-          noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(j)]);
-      double others = 0, around = 0;
-      for (Index l = from; l < to; ++l) {
-        if (l == j) continue;
-        const double p =
-            1 / (noise + (series_->variance.empty() ? 0 : series_->variance[static_cast<std::size_t>(l)]));
-        others += p;
-        around += p * (series_->value[static_cast<std::size_t>(l)] - mean);
-      }
-      const double gain = latent / (1 + latent * others);
-      result.mean[static_cast<std::size_t>(j)] = units.value_out(mean + gain * around);
-      result.variance[static_cast<std::size_t>(j)] = units.value_unit * units.value_unit * (gain + own);
+      const Precision others = earlier + later[static_cast<std::size_t>(j - from) + 1];
+      const double gain = latent / (1 + latent * others.total);
+      result.mean[static_cast<std::size_t>(j)] = units.value_out(mean + gain * others.weighted);
+      result.variance[static_cast<std::size_t>(j)] = square * (gain + own(j));
+      earlier = earlier + precision(j);
     }
   }
   return result;

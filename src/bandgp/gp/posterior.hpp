@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data say about the curve: mean, variance, covariance, samples anywhere, and leave-one-out. [theory
-// §2] Takes and returns the user's units.  Variances include the uncertainty of estimated mean coefficients.
+// What the data say about the curve: mean, variance, covariance, samples anywhere, and leave-one-out.
+// [math.md §4] Takes and returns the user's units.  Variances include the uncertainty of estimated mean
+// coefficients.
 #pragma once
 #include <cstdint>
 
@@ -50,7 +51,8 @@ class Posterior {
   /// std::invalid_argument.
   std::vector<double> covariance(std::span<const double> times);
   /// `count` draws of the latent curve, one row each; the same seed gives the same draws.  Those of
-  /// functions() where there are such, else from the covariance of all times.
+  /// functions() where there are such; else draws of the prior at data and times, moved by what the data say
+  /// about them, O(n) each; and from the covariance of all times where a representation has neither.
   std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed);
   LeaveOneOut leave_one_out();
   /// A number for every distinct time: independent standard normal ones if the model holds, whatever the
@@ -76,10 +78,23 @@ class Posterior {
   Representation& representation() { return evaluator_ ? evaluator_->representation() : *restored_; }
   RightHandSides columns() {
     return evaluator_ ? evaluator_->columns()
-                      : RightHandSides{weights_.data(), 1 + profiled().count, stride_};
+                      : RightHandSides{weights_.data(), 1 + column_weights_.count, stride_};
   }
-  const ProfiledMean& profiled() const { return evaluator_ ? evaluator_->profiled() : profiled_; }
-  double basis(Index c, double x) const { return c == 0 ? 1.0 : (x - middle_) / half_span_; }
+  const ColumnWeights& column_weights() const {
+    return evaluator_ ? evaluator_->column_weights() : column_weights_;
+  }
+  const GlobalColumns& global_columns() const {
+    return evaluator_ ? evaluator_->global_columns() : global_columns_;
+  }
+  /// The mean and, unless null, the variance of a curve at increasing times (internal units): `terms` of the
+  /// kernel, with the global columns where `with_columns`.
+  struct Curve {
+    std::vector<double> mean, variance;
+  };
+  Curve curve(const std::vector<double>& x, unsigned terms, bool with_columns, bool with_variance);
+  bool simulates_prior() const;
+  std::vector<double> draws_from_simulation(std::span<const double> times, Index count, std::uint64_t seed);
+  std::vector<double> draws_from_covariance(std::span<const double> times, Index count, std::uint64_t seed);
 
   std::shared_ptr<const Series> series_;
   Model model_;
@@ -90,8 +105,8 @@ class Posterior {
   std::unique_ptr<DualRepresentation> restored_;
   AlignedBuffer weights_;
   Index stride_ = 0;
-  ProfiledMean profiled_;
-  double middle_ = 0, half_span_ = 1;
+  ColumnWeights column_weights_;
+  GlobalColumns global_columns_{Mean::zero, 0, 1};
 };
 
 }  // namespace bandgp

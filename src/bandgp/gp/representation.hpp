@@ -2,7 +2,7 @@
 // A representation of the covariance A = K + D: one way of holding it in which solves, log|A| and traces are
 // cheap. Likelihood, prediction, leave-one-out and training are written against this interface and know no
 // other. The paper's band (band_representation.hpp) is the first; the general form is A = ΦΦᵀ + B, of which
-// it is B. [§13]
+// it is B. [dual.md]
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -69,8 +69,13 @@ class Representation {
                                                       double q_bound) = 0;
   /// Length of a reduced column, from choose() on; the first entries are the n of the column.
   virtual Index reduced_size() const = 0;
+  /// Doubles that each column carries behind its reduced ones (from a multiple of 8 on): they belong to the
+  /// column in every linear combination and count in no product.
+  virtual Index carried_size() const { return 0; }
   /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
   [[nodiscard]] virtual std::optional<Failure> factor(RightHandSides b) = 0;
+  /// Reduces further columns with the factor that is there; false where a representation cannot.
+  [[nodiscard]] virtual bool reduce(RightHandSides) { return false; }
   virtual double log_determinant() = 0;
   /// What the loss has besides the likelihood of N(Hβ, A), once factored; its slope is in gradient().
   virtual double extra_loss() { return 0; }
@@ -78,9 +83,9 @@ class Representation {
   /// Reduced columns → A⁻¹ columns (the first n entries; what lies behind them is the representation's own).
   /// Keeps the factor.
   virtual void finish(RightHandSides b) = 0;
-  /// One reduced column → α = A⁻¹b, and ½ tr[(A⁻¹ − ααᵀ) ∂A] for the logs of all terms' parameters
+  /// Reduced columns → α_c = A⁻¹b_c, and ½ tr[(A⁻¹ − Σ α_cα_cᵀ) ∂A] for the logs of all terms' parameters
   /// (Kernel::first_parameter says where) and, last, for ∂A = diag(noise_slope).  Uses the factor up.
-  virtual void gradient(double* column, const double* noise_slope, std::span<double> out) = 0;
+  virtual void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) = 0;
   /// Inputs that can be moved, from choose() on, and the loss's gradient by them, from gradient() on.
   virtual std::span<double> inducing_inputs() { return {}; }
   virtual std::span<const double> inducing_gradient() const { return {}; }

@@ -85,6 +85,12 @@ Json to_json(const DualState& dual) {
   std::vector<double> runs;
   for (const GaussianGrid::Run& run : dual.runs) runs.insert(runs.end(), {run.begin, run.end});
   const GridDesign& design = dual.design;
+  std::vector<double> beta(2), covariance(4);  // of a mean with one coefficient fewer: 0
+  for (Index a = 0; a < dual.mean.count; ++a) {
+    beta[static_cast<std::size_t>(a)] = dual.mean.beta[static_cast<std::size_t>(a)];
+    for (Index b = 0; b < dual.mean.count; ++b)
+      covariance[static_cast<std::size_t>(2 * a + b)] = dual.mean.entry(a, b);
+  }
   return {{"spacing", design.spacing},
           {"vectors", design.vectors},
           {"half_vectors", design.half_vectors},
@@ -95,8 +101,8 @@ Json to_json(const DualState& dual) {
           {"largest", dual.largest},
           {"middle", dual.middle},
           {"half_span", dual.half_span},
-          {"beta", dual.profiled.beta},
-          {"beta_covariance", dual.profiled.covariance},
+          {"beta", beta},
+          {"beta_covariance", covariance},
           {"runs", to_base64(runs)},
           {"factor", to_base64(dual.factor)},
           {"inverse_diagonal", to_base64(dual.inverse_diagonal)},

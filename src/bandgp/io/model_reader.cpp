@@ -177,9 +177,12 @@ DualState read_dual(const Fields& fields, Mean mean) {
   dual.half_span = positive("half_span");
   const std::vector<double> beta = fields.list("beta"), covariance = fields.list("beta_covariance");
   require(beta.size() == 2 && covariance.size() == 4, "dual.beta has not the size of a mean");
-  std::ranges::copy(beta, dual.profiled.beta.begin());
-  std::ranges::copy(covariance, dual.profiled.covariance.begin());
-  dual.profiled.count = coefficient_count(mean);
+  dual.mean.count = coefficient_count(mean);
+  for (std::size_t a = 0; a < static_cast<std::size_t>(dual.mean.count); ++a) {
+    dual.mean.beta.push_back(beta[a]);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(dual.mean.count); ++b)
+      dual.mean.covariance.push_back(covariance[2 * a + b]);
+  }
   dual.inverse_diagonal = fields.block("inverse_diagonal", doubles_from_base64);
   dual.factor = fields.block("factor", doubles_from_base64);
   dual.weights = fields.block("weights", doubles_from_base64);
@@ -202,7 +205,7 @@ DualState read_dual(const Fields& fields, Mean mean) {
   }
   require(nodes == static_cast<double>(dual.nodes()), "dual.runs do not fit dual.inverse_diagonal");
   require(std::ssize(dual.factor) == dual.nodes() * (bandwidth + 1), "dual.factor does not fit dual.runs");
-  require(std::ssize(dual.weights) == dual.nodes() * (1 + dual.profiled.count),
+  require(std::ssize(dual.weights) == dual.nodes() * (1 + dual.mean.count),
           "dual.weights does not fit dual.runs");
   return dual;
 }
@@ -289,7 +292,8 @@ FitResult read_fit(const Fields& file, Index version) {
   fit.nll = file.finite_or("nll", kUnset);
   fit.certificate = read_certificate(file.object("certificate"));
   fit.method = file.text("method");
-  require(fit.method == "mixed" || parse_method(fit.method) != Method::automatic, "method is not known");
+  require(fit.method == "mixed" || fit.method == "markov" || parse_method(fit.method) != Method::automatic,
+          "method is not known");
   fit.bandwidth = file.index("bandwidth");
   const bool of_grid = fit.method == "dual" || fit.method == "mixed" || series->size() == 0;
   const bool of_inputs = fit.method == "fitc" || fit.method == "vfe";  // there may be as many as points

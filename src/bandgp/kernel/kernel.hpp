@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A covariance function is a flat sum of terms  k(τ) = Σ variance · ρ(|τ|/lengthscale).            [theory
-// §12]
+// A covariance function is a flat sum of terms  k(τ) = Σ variance · ρ(|τ|/lengthscale).            [math.md
+// §3]
 #pragma once
 #include <span>
 #include <string>

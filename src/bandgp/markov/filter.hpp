@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A covariance A = K + D whose K is a sum of Markov terms, held by the filter that whitens it.  [math.md §14]
+// A covariance A = K + D whose K is a sum of Markov terms, held by the filter that whitens it.  [math.md §7]
 // The filter's innovations are L⁻¹b for the Cholesky factor L of A, up to their scale: everything that a
 // factored matrix can do is done in O(n), and nothing is left out of A.
 #pragma once

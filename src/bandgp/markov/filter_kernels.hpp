@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of the filter over a block of points, compiled for every instruction set.           [math.md §14]
+// The loops of the filter over a block of points, compiled for every instruction set.           [math.md §7]
 // Every loop exists for each layout of states that is common (one term, two terms) with all sizes known to
 // the compiler, and once for any other.
 #pragma once
@@ -16,8 +16,8 @@ struct Block {
   const double* steps;  // fields of every term in the layout's order, each kBlock long
   const double* noise;  // (count,) dᵢ
   double* gain;         // (count, N) k = P_{·0}/S of the predicted covariance P
-  double* root;         // (count,) S^{−½}, S = P₀₀ + dᵢ the variance of what is new in an observation
-  double* kept;         // (count, N(N−1)/2) the predicted P without its first row, upper half row by row
+  double* root;  // (count,) S^{−½}, S = P₀₀ + dᵢ the variance of what is new in an observation
+  double* kept;  // (count, N(N−1)/2) the predicted P without its first row, upper half row by row
   const double* scale;  // κσ² of the term in each place of the layout
 };
 
@@ -28,11 +28,11 @@ struct TermSlopes {
 
 /// Test points between the data: what surrounds each of them.
 struct Tests {
-  Index count;             // ≤ kBlock
-  const Index* before;     // (count,) the last data point not after the test, or −1
-  const double* steps;     // from that point to the test; the start where there is none
-  const double* onward;    // from the test to the next data point; a start where there is none
-  const double* noise;     // of all data points, as are the arrays below
+  Index count;           // ≤ kBlock
+  const Index* before;   // (count,) the last data point not after the test, or −1
+  const double* steps;   // from that point to the test; the start where there is none
+  const double* onward;  // from the test to the next data point; a start where there is none
+  const double* noise;   // of all data points, as are the arrays below
   const double* gain;
   const double* root;
   const double* kept;
@@ -44,7 +44,7 @@ struct Tests {
   const double* const* r;     // of each column: (points, N) predicted side
   double* projection;         // of column c and test t: [c·stride + t]
   Index stride;
-  double* variance;           // (count,), or null
+  double* variance;  // (count,), or null
 };
 
 /// What the contraction needs of one column besides its reduced values.
@@ -56,8 +56,8 @@ struct BlockColumn {
 };
 
 struct FilterKernels {
-  /// The steps over `count` gaps (a multiple of 8) of a term with p states; a gap of ∞ is the start: e^{−a} is
-  /// 0 and Q the stationary covariance.  out: step_fields(p) arrays, kBlock apart.
+  /// The steps over `count` gaps (a multiple of 8) of a term with p states; a gap of ∞ is the start: e^{−a}
+  /// is 0 and Q the stationary covariance.  out: step_fields(p) arrays, kBlock apart.
   using Steps = void (*)(double rate, double variance, const double* gaps, Index count, double* out);
   Steps steps[kMostStatesOfTerm];
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter of math.md §14 and its adjoint, written once, compiled for every instruction set.  A chain of
+// The filter of math.md §7 and its adjoint, written once, compiled for every instruction set.  A chain of
 // small matrices along the series: vectors run along the points where points do not depend on each other
 // (steps), everything else is scalar with all sizes known where the layout is.
 #include "bandgp/markov/filter_kernels.hpp"
+
 #include "bandgp/simd/vec.hpp"
 
 namespace bandgp::BANDGP_ISA_NAMESPACE {
@@ -13,8 +14,8 @@ using markov::BlockColumn;
 using markov::FilterKernels;
 using markov::kBlock;
 using markov::kMostStates;
-using markov::step_fields;
 using markov::StateLayout;
+using markov::step_fields;
 using markov::TermSlopes;
 using markov::Tests;
 
@@ -29,7 +30,8 @@ constexpr Inverses inverses() {
 }
 constexpr Inverses kInverse = inverses();
 
-// --- steps -----------------------------------------------------------------------------------------------------------
+// --- steps
+// -----------------------------------------------------------------------------------------------------------
 
 /// J_m(a) = ∫₀ᵃ s^m e^{−2s} ds for m = 0 … 2p − 2, given e^{−2a}: for a ≤ 2 a series for the last, all of
 /// whose terms are positive, and downwards from it; above, upwards, where little cancels.
@@ -87,7 +89,8 @@ void steps(double rate, double variance, const double* gaps, Index count, double
   }
 }
 
-// --- layouts ---------------------------------------------------------------------------------------------------------
+// --- layouts
+// ---------------------------------------------------------------------------------------------------------
 
 /// An integer that the compiler knows: sums and differences of such are known as well, and loops between two
 /// of them are written out.
@@ -164,7 +167,11 @@ BANDGP_INLINE constexpr int packed(int n, int i, int j) { return i * n - i * (i 
 /// The lower half of a symmetric matrix from its upper.
 template <class N>
 BANDGP_INLINE void mirror(N n, double* p) {
-  loop(k0, n, BANDGP_BODY(auto i) { loop(i + k1, n, BANDGP_BODY(auto j) { p[j * n + i] = p[i * n + j]; }); });
+  loop(
+      k0, n, BANDGP_BODY(auto i) {
+        loop(
+            i + k1, n, BANDGP_BODY(auto j) { p[j * n + i] = p[i * n + j]; });
+      });
 }
 
 /// One step of all states: the transition F and the covariance Q it adds, both with the sum of all curves as
@@ -176,14 +183,15 @@ struct Step {
   const double* q[L::kTermCapacity];  // fields of Q at this point, kBlock apart
 
   BANDGP_INLINE Step(const L& l, const double* fields, Index i) {
-    loop(k0, l.terms(), BANDGP_BODY(auto t) {
-      c[t][0] = fields[i];
-      a[t] = fields[kBlock + i];
-      c[t][1] = c[t][0] * a[t];
-      c[t][2] = 0.5 * c[t][1] * a[t];
-      q[t] = fields + 2 * kBlock + i;
-      fields += step_fields(l.count(t)) * kBlock;
-    });
+    loop(
+        k0, l.terms(), BANDGP_BODY(auto t) {
+          c[t][0] = fields[i];
+          a[t] = fields[kBlock + i];
+          c[t][1] = c[t][0] * a[t];
+          c[t][2] = 0.5 * c[t][1] * a[t];
+          q[t] = fields + 2 * kBlock + i;
+          fields += step_fields(l.count(t)) * kBlock;
+        });
   }
   BANDGP_INLINE double noise(int states, int t, int i, int j) const {
     return q[t][packed(states, i, j) * kBlock];
@@ -192,92 +200,114 @@ struct Step {
   /// The upper half of p +← sign·Q: what a term adds to its own curve it adds to the sum, state 0, as well.
   BANDGP_INLINE void add_noise(const L& l, double sign, double* p) const {
     const auto n = l.states();
-    loop(k0, l.terms(), BANDGP_BODY(auto t) {
-      const auto o = l.offset(t), count = l.count(t);
-      loop(k0, count, BANDGP_BODY(auto i) {
-        loop(i, count, BANDGP_BODY(auto j) {
-          const double added = sign * noise(count, t, i, j);
-          if (i == 0) p[j == 0 ? 0 : o + j] += added;
-          if (t > 0 && i == 0 && j == 0) p[o] += added;
-          if (o + i > 0) p[(o + i) * n + o + j] += added;
+    loop(
+        k0, l.terms(), BANDGP_BODY(auto t) {
+          const auto o = l.offset(t), count = l.count(t);
+          loop(
+              k0, count, BANDGP_BODY(auto i) {
+                loop(
+                    i, count, BANDGP_BODY(auto j) {
+                      const double added = sign * noise(count, t, i, j);
+                      if (i == 0) p[j == 0 ? 0 : o + j] += added;
+                      if (t > 0 && i == 0 && j == 0) p[o] += added;
+                      if (o + i > 0) p[(o + i) * n + o + j] += added;
+                    });
+              });
         });
-      });
-    });
   }
 
   /// x ← Fx, entries `stride` apart.
   template <class Stride>
   BANDGP_INLINE void apply(const L& l, double* x, Stride stride) const {
     double total = c[0][0] * x[0];
-    loop(k1, l.count(k0), BANDGP_BODY(auto j) { total = mul_add(c[0][j], x[j * stride], total); });
-    loop(k0, l.terms(), BANDGP_BODY(auto t) {
-      const auto o = l.offset(t), p = l.count(t);
-      if (t > 0) {
-        total = mul_add(c[t][0] - c[0][0], x[o * stride], total);
-        loop(k1, p, BANDGP_BODY(auto j) { total = mul_add(c[t][j], x[(o + j) * stride], total); });
-      }
-      loop(k0, p, BANDGP_BODY(auto s) {
-        double sum = c[t][0] * x[(o + s) * stride];
-        loop(s + k1, p, BANDGP_BODY(auto j) { sum = mul_add(c[t][j - s], x[(o + j) * stride], sum); });
-        if (o + s > 0) x[(o + s) * stride] = sum;
-      });
-    });
+    loop(
+        k1, l.count(k0), BANDGP_BODY(auto j) { total = mul_add(c[0][j], x[j * stride], total); });
+    loop(
+        k0, l.terms(), BANDGP_BODY(auto t) {
+          const auto o = l.offset(t), p = l.count(t);
+          if (t > 0) {
+            total = mul_add(c[t][0] - c[0][0], x[o * stride], total);
+            loop(
+                k1, p, BANDGP_BODY(auto j) { total = mul_add(c[t][j], x[(o + j) * stride], total); });
+          }
+          loop(
+              k0, p, BANDGP_BODY(auto s) {
+                double sum = c[t][0] * x[(o + s) * stride];
+                loop(
+                    s + k1, p, BANDGP_BODY(auto j) { sum = mul_add(c[t][j - s], x[(o + j) * stride], sum); });
+                if (o + s > 0) x[(o + s) * stride] = sum;
+              });
+        });
     x[0] = total;
   }
   /// x ← Fᵀx.
   template <class Stride>
   BANDGP_INLINE void apply_transposed(const L& l, double* x, Stride stride) const {
     const double first = x[0];
-    loop(k0, l.terms(), BANDGP_BODY(auto t) {
-      const auto o = l.offset(t), p = l.count(t);
-      double sums[3];
-      loop(k0, p, BANDGP_BODY(auto j) {
-        double sum = (t > 0 && j == 0 ? c[t][0] - c[0][0] : c[t][j]) * first;  // the row of the sum
-        loop(k0, j + k1, BANDGP_BODY(auto s) {
-          if (o + s > 0) sum = mul_add(c[t][j - s], x[(o + s) * stride], sum);
+    loop(
+        k0, l.terms(), BANDGP_BODY(auto t) {
+          const auto o = l.offset(t), p = l.count(t);
+          double sums[3];
+          loop(
+              k0, p, BANDGP_BODY(auto j) {
+                double sum = (t > 0 && j == 0 ? c[t][0] - c[0][0] : c[t][j]) * first;  // the row of the sum
+                loop(
+                    k0, j + k1, BANDGP_BODY(auto s) {
+                      if (o + s > 0) sum = mul_add(c[t][j - s], x[(o + s) * stride], sum);
+                    });
+                sums[j] = sum;
+              });
+          loop(
+              k0, p, BANDGP_BODY(auto j) { x[(o + j) * stride] = sums[j]; });
         });
-        sums[j] = sum;
-      });
-      loop(k0, p, BANDGP_BODY(auto j) { x[(o + j) * stride] = sums[j]; });
-    });
   }
   /// p ← FpFᵀ + Q for a symmetric matrix, both halves.
   BANDGP_INLINE void predict(const L& l, double* p) const {
     const auto n = l.states();
-    loop(k0, n, BANDGP_BODY(auto j) { apply(l, p + j, n); });
-    loop(k0, n, BANDGP_BODY(auto i) { apply(l, p + i * n, k1); });
+    loop(
+        k0, n, BANDGP_BODY(auto j) { apply(l, p + j, n); });
+    loop(
+        k0, n, BANDGP_BODY(auto i) { apply(l, p + i * n, k1); });
     add_noise(l, 1, p);
     mirror(n, p);
   }
   /// N ← FᵀNF, both halves.
   BANDGP_INLINE void inform(const L& l, double* information) const {
     const auto n = l.states();
-    loop(k0, n, BANDGP_BODY(auto j) { apply_transposed(l, information + j, n); });
-    loop(k0, n, BANDGP_BODY(auto i) { apply_transposed(l, information + i * n, k1); });
+    loop(
+        k0, n, BANDGP_BODY(auto j) { apply_transposed(l, information + j, n); });
+    loop(
+        k0, n, BANDGP_BODY(auto i) { apply_transposed(l, information + i * n, k1); });
     mirror(n, information);
   }
 };
 
-// --- forwards --------------------------------------------------------------------------------------------------------
+// --- forwards
+// --------------------------------------------------------------------------------------------------------
 
 /// Predicted → filtered: P_ij −← kᵢP₀ⱼ for i, j ≥ 1, and the first row times ϑ = d/S.  That row must not be a
 /// difference: P₀ⱼ − k₀P₀ⱼ loses up to eight digits.
 template <class L>
 BANDGP_INLINE void update(const L& l, const double* k, double theta, double* p) {
   const auto n = l.states();
-  loop(k1, n, BANDGP_BODY(auto i) {
-    loop(i, n, BANDGP_BODY(auto j) { p[i * n + j] = neg_mul_add(k[i], p[j], p[i * n + j]); });
-  });
-  loop(k0, n, BANDGP_BODY(auto j) { p[j] *= theta; });
+  loop(
+      k1, n, BANDGP_BODY(auto i) {
+        loop(
+            i, n, BANDGP_BODY(auto j) { p[i * n + j] = neg_mul_add(k[i], p[j], p[i * n + j]); });
+      });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { p[j] *= theta; });
   mirror(n, p);
 }
 
 /// The predicted covariance of a point without its first row, from where it is kept.
 template <class N>
 BANDGP_INLINE void load_kept(N n, const double* kept, double* p) {
-  loop(k1, n, BANDGP_BODY(auto i) {
-    loop(i, n, BANDGP_BODY(auto j) { p[i * n + j] = kept[packed(n - k1, i - k1, j - k1)]; });
-  });
+  loop(
+      k1, n, BANDGP_BODY(auto i) {
+        loop(
+            i, n, BANDGP_BODY(auto j) { p[i * n + j] = kept[packed(n - k1, i - k1, j - k1)]; });
+      });
 }
 
 template <class L>
@@ -285,24 +315,29 @@ Index covariances(const StateLayout& layout, const Block& block, double* filtere
   const L l(layout);
   const auto n = l.states();
   double p[L::kCapacity * L::kCapacity];
-  loop(k0, n * n, BANDGP_BODY(auto i) { p[i] = filtered[i]; });
+  loop(
+      k0, n * n, BANDGP_BODY(auto i) { p[i] = filtered[i]; });
   Index failed = -1;
   for (Index at = 0; at < block.count; ++at) {
     Step<L>(l, block.steps, at).predict(l, p);
     const double s = p[0] + block.noise[at], inverse = 1 / s;
     double k[L::kCapacity];
     double* gain = block.gain + at * n;
-    loop(k0, n, BANDGP_BODY(auto j) { gain[j] = k[j] = p[j] * inverse; });
+    loop(
+        k0, n, BANDGP_BODY(auto j) { gain[j] = k[j] = p[j] * inverse; });
     double* kept = block.kept + at * (n * (n - k1) / 2);
-    loop(k1, n, BANDGP_BODY(auto i) {
-      loop(i, n, BANDGP_BODY(auto j) { kept[packed(n - k1, i - k1, j - k1)] = p[i * n + j]; });
-    });
+    loop(
+        k1, n, BANDGP_BODY(auto i) {
+          loop(
+              i, n, BANDGP_BODY(auto j) { kept[packed(n - k1, i - k1, j - k1)] = p[i * n + j]; });
+        });
     block.root[at] = inverse;
     if (!(s > 0) && failed < 0) failed = at;
     update(l, k, block.noise[at] * inverse, p);
   }
   for (Index at = 0; at < block.count; ++at) block.root[at] = __builtin_sqrt(block.root[at]);
-  loop(k0, n * n, BANDGP_BODY(auto i) { filtered[i] = p[i]; });
+  loop(
+      k0, n * n, BANDGP_BODY(auto i) { filtered[i] = p[i]; });
   return failed;
 }
 
@@ -311,15 +346,18 @@ void reduce(const StateLayout& layout, const Block& block, double* column, doubl
   const L l(layout);
   const auto n = l.states();
   double m[L::kCapacity];
-  loop(k0, n, BANDGP_BODY(auto j) { m[j] = filtered[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { m[j] = filtered[j]; });
   for (Index at = 0; at < block.count; ++at) {
     Step<L>(l, block.steps, at).apply(l, m, k1);
     const double v = column[at] - m[0];
     const double* k = block.gain + at * n;
-    loop(k0, n, BANDGP_BODY(auto j) { m[j] = mul_add(k[j], v, m[j]); });
+    loop(
+        k0, n, BANDGP_BODY(auto j) { m[j] = mul_add(k[j], v, m[j]); });
     column[at] = v * block.root[at];
   }
-  loop(k0, n, BANDGP_BODY(auto j) { filtered[j] = m[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { filtered[j] = m[j]; });
 }
 
 template <class L>
@@ -328,27 +366,32 @@ void replay(const StateLayout& layout, const Block& block, const double* reduced
   const L l(layout);
   const auto n = l.states();
   double m[L::kCapacity];
-  loop(k0, n, BANDGP_BODY(auto j) { m[j] = filtered[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { m[j] = filtered[j]; });
   for (Index at = 0; at < block.count; ++at) {
     Step<L>(l, block.steps, at).apply(l, m, k1);
     const double v = reduced[at] / block.root[at];
     const double* k = block.gain + at * n;
-    loop(k0, n, BANDGP_BODY(auto j) {
-      const double after = mul_add(k[j], v, m[j]);
-      out[at * n + j] = updated ? after : m[j];
-      m[j] = after;
-    });
+    loop(
+        k0, n, BANDGP_BODY(auto j) {
+          const double after = mul_add(k[j], v, m[j]);
+          out[at * n + j] = updated ? after : m[j];
+          m[j] = after;
+        });
   }
-  loop(k0, n, BANDGP_BODY(auto j) { filtered[j] = m[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { filtered[j] = m[j]; });
 }
 
-// --- backwards -------------------------------------------------------------------------------------------------------
+// --- backwards
+// -------------------------------------------------------------------------------------------------------
 
 /// r of the later points → r of this one's predicted side; returns A⁻¹b here.  `scaled` is v/S.
 template <class L>
 BANDGP_INLINE double solve_point(const L& l, const double* k, double theta, double scaled, double* r) {
   double rest = 0;
-  loop(k1, l.states(), BANDGP_BODY(auto j) { rest = mul_add(k[j], r[j], rest); });
+  loop(
+      k1, l.states(), BANDGP_BODY(auto j) { rest = mul_add(k[j], r[j], rest); });
   const double solved = scaled - mul_add(k[0], r[0], rest);
   r[0] = mul_add(theta, r[0], scaled - rest);
   return solved;
@@ -359,14 +402,18 @@ void solve(const StateLayout& layout, const Block& block, double* column, double
   const L l(layout);
   const auto n = l.states();
   double r[L::kCapacity];
-  loop(k0, n, BANDGP_BODY(auto j) { r[j] = carried[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { r[j] = carried[j]; });
   for (Index at = block.count - 1; at >= 0; --at) {
     const double root = block.root[at];
     column[at] = solve_point(l, block.gain + at * n, block.noise[at] * (root * root), column[at] * root, r);
-    if (out != nullptr) loop(k0, n, BANDGP_BODY(auto j) { out[at * n + j] = r[j]; });
+    if (out != nullptr)
+      loop(
+          k0, n, BANDGP_BODY(auto j) { out[at * n + j] = r[j]; });
     Step<L>(l, block.steps, at).apply_transposed(l, r, k1);
   }
-  loop(k0, n, BANDGP_BODY(auto j) { carried[j] = r[j]; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { carried[j] = r[j]; });
 }
 
 template <class L>
@@ -376,35 +423,44 @@ void information(const StateLayout& layout, const Block& block, double* carried,
   const auto n = l.states();
   const int half = n * (n + k1) / 2;
   double info[L::kCapacity * L::kCapacity];
-  loop(k0, n * n, BANDGP_BODY(auto i) { info[i] = carried[i]; });
+  loop(
+      k0, n * n, BANDGP_BODY(auto i) { info[i] = carried[i]; });
   for (Index at = block.count - 1; at >= 0; --at) {
     const double inverse = block.root[at] * block.root[at], theta = block.noise[at] * inverse;
     const double* k = block.gain + at * n;
     double u[L::kCapacity], square = 0;
-    loop(k0, n, BANDGP_BODY(auto i) {
-      double sum = 0;
-      loop(k1, n, BANDGP_BODY(auto j) { sum = mul_add(info[i * n + j], k[j], sum); });
-      u[i] = sum;
-      if (i > 0) square = mul_add(k[i], sum, square);
-    });
+    loop(
+        k0, n, BANDGP_BODY(auto i) {
+          double sum = 0;
+          loop(
+              k1, n, BANDGP_BODY(auto j) { sum = mul_add(info[i * n + j], k[j], sum); });
+          u[i] = sum;
+          if (i > 0) square = mul_add(k[i], sum, square);
+        });
     diagonal[at] = inverse + mul_add(k[0], mul_add(k[0], info[0], 2 * u[0]), square);
     info[0] = mul_add(theta, mul_add(theta, info[0], -2 * u[0]), square + inverse);
-    loop(k1, n, BANDGP_BODY(auto j) { info[j] = info[j * n] = mul_add(theta, info[j], -u[j]); });
+    loop(
+        k1, n, BANDGP_BODY(auto j) { info[j] = info[j * n] = mul_add(theta, info[j], -u[j]); });
     double* to = out + at * half;
-    loop(k0, n, BANDGP_BODY(auto i) {
-      loop(i, n, BANDGP_BODY(auto j) { to[packed(n, i, j)] = info[i * n + j]; });
-    });
+    loop(
+        k0, n, BANDGP_BODY(auto i) {
+          loop(
+              i, n, BANDGP_BODY(auto j) { to[packed(n, i, j)] = info[i * n + j]; });
+        });
     Step<L>(l, block.steps, at).inform(l, info);
   }
-  loop(k0, n * n, BANDGP_BODY(auto i) { carried[i] = info[i]; });
+  loop(
+      k0, n * n, BANDGP_BODY(auto i) { carried[i] = info[i]; });
 }
 
 /// X = P − Q = FP₋Fᵀ at a point, both halves, from what was kept of P.
 template <class L>
-BANDGP_INLINE void moved_covariance(const L& l, const Block& block, const Step<L>& step, Index at, double* x) {
+BANDGP_INLINE void moved_covariance(const L& l, const Block& block, const Step<L>& step, Index at,
+                                    double* x) {
   const auto n = l.states();
   const double s = 1 / (block.root[at] * block.root[at]);
-  loop(k0, n, BANDGP_BODY(auto j) { x[j] = block.gain[at * n + j] * s; });
+  loop(
+      k0, n, BANDGP_BODY(auto j) { x[j] = block.gain[at * n + j] * s; });
   load_kept(n, block.kept + at * (n * (n - k1) / 2), x);
   step.add_noise(l, -1, x);
   mirror(n, x);
@@ -417,58 +473,70 @@ template <class L>
 BANDGP_INLINE void add_slopes(const L& l, const Block& block, const Step<L>& step, const double* lambda,
                               const double* x, const double* moved, TermSlopes* out) {
   const auto n = l.states();
-  loop(k0, l.terms(), BANDGP_BODY(auto t) {
-    const auto o = l.offset(t), p = l.count(t);
-    // Λ of the term's own states: its first one also moves the sum.
-    double own[3][3];
-    loop(k0, p, BANDGP_BODY(auto i) {
-      loop(k0, p, BANDGP_BODY(auto j) {
-        double entry = lambda[(o + i) * n + o + j];
-        if (t > 0 && i == 0) entry += lambda[o + j];
-        if (t > 0 && j == 0) entry += lambda[o + i];
-        if (t > 0 && i == 0 && j == 0) entry += lambda[0];
-        own[i][j] = entry;
+  loop(
+      k0, l.terms(), BANDGP_BODY(auto t) {
+        const auto o = l.offset(t), p = l.count(t);
+        // Λ of the term's own states: its first one also moves the sum.
+        double own[3][3];
+        loop(
+            k0, p, BANDGP_BODY(auto i) {
+              loop(
+                  k0, p, BANDGP_BODY(auto j) {
+                    double entry = lambda[(o + i) * n + o + j];
+                    if (t > 0 && i == 0) entry += lambda[o + j];
+                    if (t > 0 && j == 0) entry += lambda[o + i];
+                    if (t > 0 && i == 0 && j == 0) entry += lambda[0];
+                    own[i][j] = entry;
+                  });
+            });
+        double by_variance = 0, square = 0;  // tr ΛQ, and gᵀΛg with g = e^{−a}a^{p−1−i}/(p−1−i)!
+        loop(
+            k0, p, BANDGP_BODY(auto i) {
+              loop(
+                  i, p, BANDGP_BODY(auto j) {
+                    const double both = i == j ? own[i][j] : 2 * own[i][j];
+                    by_variance = mul_add(both, step.noise(p, t, i, j), by_variance);
+                    square = mul_add(both * step.c[t][p - k1 - i], step.c[t][p - k1 - j], square);
+                  });
+            });
+        out[t].by_log_variance += by_variance;
+        // tr(GW), G the shift minus the identity and W = XΛ: of the term's own states, X's first row is that
+        // of the sum without the other terms', and Λ's first column moves the sum as well.
+        double trace = 0;
+        loop(
+            k0, p, BANDGP_BODY(auto i) {
+              loop(
+                  k0, n, BANDGP_BODY(auto s) {
+                    double row = x[(o + i) * n + s];
+                    if (t == 0 && i == 0)
+                      loop(
+                          k1, l.terms(), BANDGP_BODY(auto other) { row -= x[l.offset(other) * n + s]; });
+                    const double below = i + 1 < p ? x[(o + i + 1) * n + s] : 0.0;
+                    double column = lambda[s * n + o + i];
+                    if (t > 0 && i == 0) column += lambda[s * n];
+                    trace = mul_add(below - row, column, trace);
+                  });
+            });
+        out[t].by_log_lengthscale -= step.a[t] * (mul_add(block.scale[t], square, 2 * trace) - moved[t]);
       });
-    });
-    double by_variance = 0, square = 0;  // tr ΛQ, and gᵀΛg with g = e^{−a}a^{p−1−i}/(p−1−i)!
-    loop(k0, p, BANDGP_BODY(auto i) {
-      loop(i, p, BANDGP_BODY(auto j) {
-        const double both = i == j ? own[i][j] : 2 * own[i][j];
-        by_variance = mul_add(both, step.noise(p, t, i, j), by_variance);
-        square = mul_add(both * step.c[t][p - k1 - i], step.c[t][p - k1 - j], square);
-      });
-    });
-    out[t].by_log_variance += by_variance;
-    // tr(GW), G the shift minus the identity and W = XΛ: of the term's own states, X's first row is that of
-    // the sum without the other terms', and Λ's first column moves the sum as well.
-    double trace = 0;
-    loop(k0, p, BANDGP_BODY(auto i) {
-      loop(k0, n, BANDGP_BODY(auto s) {
-        double row = x[(o + i) * n + s];
-        if (t == 0 && i == 0)
-          loop(k1, l.terms(), BANDGP_BODY(auto other) { row -= x[l.offset(other) * n + s]; });
-        const double below = i + 1 < p ? x[(o + i + 1) * n + s] : 0.0;
-        double column = lambda[s * n + o + i];
-        if (t > 0 && i == 0) column += lambda[s * n];
-        trace = mul_add(below - row, column, trace);
-      });
-    });
-    out[t].by_log_lengthscale -= step.a[t] * (mul_add(block.scale[t], square, 2 * trace) - moved[t]);
-  });
 }
 
 /// Σ rᵀGm of every term, in its own coordinates.
 template <class L>
 BANDGP_INLINE void add_moved(const L& l, const double* r, const double* m, double* moved) {
-  loop(k0, l.terms(), BANDGP_BODY(auto t) {
-    const auto o = l.offset(t), p = l.count(t);
-    loop(k0, p, BANDGP_BODY(auto s) {
-      const double row = t > 0 && s == 0 ? r[o] + r[0] : r[o + s];
-      double here = m[o + s];
-      if (t == 0 && s == 0) loop(k1, l.terms(), BANDGP_BODY(auto other) { here -= m[l.offset(other)]; });
-      moved[t] = mul_add(row, (s + 1 < p ? m[o + s + 1] : 0.0) - here, moved[t]);
-    });
-  });
+  loop(
+      k0, l.terms(), BANDGP_BODY(auto t) {
+        const auto o = l.offset(t), p = l.count(t);
+        loop(
+            k0, p, BANDGP_BODY(auto s) {
+              const double row = t > 0 && s == 0 ? r[o] + r[0] : r[o + s];
+              double here = m[o + s];
+              if (t == 0 && s == 0)
+                loop(
+                    k1, l.terms(), BANDGP_BODY(auto other) { here -= m[l.offset(other)]; });
+              moved[t] = mul_add(row, (s + 1 < p ? m[o + s + 1] : 0.0) - here, moved[t]);
+            });
+      });
 }
 
 template <class L>
@@ -484,22 +552,34 @@ void contract(const StateLayout& layout, const Block& block, const double* infor
     const double* k = block.gain + at * n;
     const double* info = information + at * half;
     double lambda[L::kCapacity * L::kCapacity], moved[L::kTermCapacity];
-    loop(k0, n, BANDGP_BODY(auto i) {
-      loop(i, n, BANDGP_BODY(auto j) { lambda[i * n + j] = info[packed(n, i, j)]; });
-    });
-    loop(k0, l.terms(), BANDGP_BODY(auto t) { moved[t] = 0; });
+    loop(
+        k0, n, BANDGP_BODY(auto i) {
+          loop(
+              i, n, BANDGP_BODY(auto j) { lambda[i * n + j] = info[packed(n, i, j)]; });
+        });
+    loop(
+        k0, l.terms(), BANDGP_BODY(auto t) { moved[t] = 0; });
     for (Index c = 0; c < column_count; ++c) {
       double r[L::kCapacity];
-      loop(k0, n, BANDGP_BODY(auto j) { r[j] = columns[c].state[j]; });
+      loop(
+          k0, n, BANDGP_BODY(auto j) { r[j] = columns[c].state[j]; });
       columns[c].solved[at] = solve_point(l, k, theta, columns[c].reduced[at] * root, r);
-      loop(k0, n, BANDGP_BODY(auto i) {
-        loop(i, n, BANDGP_BODY(auto j) { lambda[i * n + j] = neg_mul_add(r[i], r[j], lambda[i * n + j]); });
-      });
+      loop(
+          k0, n, BANDGP_BODY(auto i) {
+            loop(
+                i, n,
+                BANDGP_BODY(auto j) { lambda[i * n + j] = neg_mul_add(r[i], r[j], lambda[i * n + j]); });
+          });
       add_moved(l, r, columns[c].mean + at * n, moved);
       step.apply_transposed(l, r, k1);
-      loop(k0, n, BANDGP_BODY(auto j) { columns[c].state[j] = r[j]; });
+      loop(
+          k0, n, BANDGP_BODY(auto j) { columns[c].state[j] = r[j]; });
     }
-    loop(k0, n, BANDGP_BODY(auto i) { loop(i, n, BANDGP_BODY(auto j) { lambda[i * n + j] *= 0.5; }); });
+    loop(
+        k0, n, BANDGP_BODY(auto i) {
+          loop(
+              i, n, BANDGP_BODY(auto j) { lambda[i * n + j] *= 0.5; });
+        });
     mirror(n, lambda);
     double x[L::kCapacity * L::kCapacity];
     moved_covariance(l, block, step, at, x);
@@ -511,7 +591,8 @@ void contract(const StateLayout& layout, const Block& block, const double* infor
   }
 }
 
-// --- test points -----------------------------------------------------------------------------------------------------
+// --- test points
+// -----------------------------------------------------------------------------------------------------
 
 template <class L>
 void predict(const StateLayout& layout, const Tests& tests) {
@@ -522,46 +603,56 @@ void predict(const StateLayout& layout, const Tests& tests) {
     const Index before = tests.before[at], next = before + 1 < tests.points ? before + 1 : before;
     const Step<L> step(l, tests.steps, at), onward(l, tests.onward, at);
     double p[L::kCapacity * L::kCapacity], start[L::kCapacity];
-    loop(k0, n * n, BANDGP_BODY(auto i) { p[i] = 0; });
+    loop(
+        k0, n * n, BANDGP_BODY(auto i) { p[i] = 0; });
     if (before >= 0) {  // the filtered covariance of the point before
       const double inverse = tests.root[before] * tests.root[before], s = 1 / inverse;
       const double* gain = tests.gain + before * n;
-      loop(k0, n, BANDGP_BODY(auto j) { p[j] = gain[j] * s; });
+      loop(
+          k0, n, BANDGP_BODY(auto j) { p[j] = gain[j] * s; });
       load_kept(n, tests.kept + before * (n * (n - k1) / 2), p);
       update(l, gain, tests.noise[before] * inverse, p);
     }
     step.predict(l, p);
-    loop(k0, n, BANDGP_BODY(auto j) {  // p* = P*h
-      double sum = 0;
-      loop(k0, n, BANDGP_BODY(auto s) { sum = mul_add(p[j * n + s], tests.select[s], sum); });
-      start[j] = sum;
-    });
+    loop(
+        k0, n, BANDGP_BODY(auto j) {  // p* = P*h
+          double sum = 0;
+          loop(
+              k0, n, BANDGP_BODY(auto s) { sum = mul_add(p[j * n + s], tests.select[s], sum); });
+          start[j] = sum;
+        });
     for (Index c = 0; c < tests.columns; ++c) {
       double m[L::kCapacity], r[L::kCapacity];
-      loop(k0, n, BANDGP_BODY(auto j) {
-        m[j] = before >= 0 ? tests.mean[c][before * n + j] : 0;
-        r[j] = tests.r[c][next * n + j];
-      });
+      loop(
+          k0, n, BANDGP_BODY(auto j) {
+            m[j] = before >= 0 ? tests.mean[c][before * n + j] : 0;
+            r[j] = tests.r[c][next * n + j];
+          });
       step.apply(l, m, k1);
       onward.apply_transposed(l, r, k1);
       double sum = 0;
-      loop(k0, n, BANDGP_BODY(auto j) {
-        sum = mul_add(tests.select[j], m[j], sum);
-        sum = mul_add(start[j], r[j], sum);
-      });
+      loop(
+          k0, n, BANDGP_BODY(auto j) {
+            sum = mul_add(tests.select[j], m[j], sum);
+            sum = mul_add(start[j], r[j], sum);
+          });
       tests.projection[c * tests.stride + at] = sum;
     }
     if (tests.variance == nullptr) continue;
     // hᵀP*h − p*ᵀN*p* with N* = FᵀNF: Fp* against N.
     double prior = 0, explained = 0;
-    loop(k0, n, BANDGP_BODY(auto j) { prior = mul_add(tests.select[j], start[j], prior); });
+    loop(
+        k0, n, BANDGP_BODY(auto j) { prior = mul_add(tests.select[j], start[j], prior); });
     onward.apply(l, start, k1);
     const double* info = tests.information + next * half;
-    loop(k0, n, BANDGP_BODY(auto i) {
-      loop(i, n, BANDGP_BODY(auto j) {
-        explained = mul_add((i == j ? 1.0 : 2.0) * info[packed(n, i, j)] * start[i], start[j], explained);
-      });
-    });
+    loop(
+        k0, n, BANDGP_BODY(auto i) {
+          loop(
+              i, n, BANDGP_BODY(auto j) {
+                explained =
+                    mul_add((i == j ? 1.0 : 2.0) * info[packed(n, i, j)] * start[i], start[j], explained);
+              });
+        });
     tests.variance[at] = prior > explained ? prior - explained : 0;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terms of a kernel as linear state-space models.                                              [math.md §14]
+// Terms of a kernel as linear state-space models.                                              [math.md §7]
 // A Matérn term of order p − ½ is the first coordinate of p states xᵢ = (d/ds + 1)ⁱ f in the time s = λt,
 // λ = √(2p − 1)/ℓ.  A sum of terms has the states of all of them, with one change of variables: state 0 is
 // the sum of all terms' curves, in the place of the first term's own, because the sum is what is observed.

@@ -76,8 +76,19 @@ void ExactRepresentation::finish(RightHandSides b) {
   lapack::solve_triangular(Side::left, Form::transposed, n(), b.columns, matrix_.data(), n(), b.data, stride);
 }
 
-void ExactRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  finish({column, 1, n()});
+bool ExactRepresentation::reduce(RightHandSides b) {
+  const lapack::OneThread scope;
+  lapack::solve_triangular(Side::left, Form::plain, n(), b.columns, matrix_.data(), n(), b.data, b.stride);
+  return true;
+}
+
+void ExactRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
+  finish(b);
+  const auto outer = [&](Index i, Index j) {  // Σ α_cα_cᵀ
+    double sum = 0;
+    for (Index c = 0; c < b.columns; ++c) sum += b.data[c * b.stride + i] * b.data[c * b.stride + j];
+    return sum;
+  };
   const lapack::OneThread scope;
   lapack::inverse_from_factor(n(), matrix_.data());
   const double* x = points_->time();
@@ -92,14 +103,14 @@ void ExactRepresentation::gradient(double* column, const double* noise_slope, st
       double* weight = panel_.data() + kPanel * j;
       std::fill_n(weight, kPanel, 0.0);
       for (Index r = std::max<Index>(0, j + 1 - i0); r < rows; ++r)
-        weight[r] = matrix_.data()[j * n() + i0 + r] - column[i0 + r] * column[j];
+        weight[r] = matrix_.data()[j * n() + i0 + r] - outer(i0 + r, j);
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
       tile_kernels().contract[terms[t].shape.index()](x + i0, x, i0 + rows, 1 / terms[t].lengthscale,
                                                       panel_.data(), sums[t]);
     }
     for (Index i = i0; i < i0 + rows; ++i) {
-      const double w = diagonal(i) - column[i] * column[i];
+      const double w = diagonal(i) - outer(i, i);
       trace += w;
       out.back() += 0.5 * w * noise_slope[i];
     }

@@ -16,8 +16,9 @@ class ExactRepresentation final : public Representation {
   Index reduced_size() const override { return points_->padded_size(); }
   std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override;
+  bool reduce(RightHandSides b) override;
   void finish(RightHandSides b) override;
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double*, std::uint64_t) override {}  // L⁻¹b is white already
   double rounding(double* column, const double* b) override;

@@ -139,33 +139,40 @@ void LowRankRepresentation::inverse_diagonal(std::span<double> out) {
   for (Index i = 0; i < n(); ++i) out[static_cast<std::size_t>(i)] /= lambda_[static_cast<std::size_t>(i)];
 }
 
-/// With G = A⁻¹ − ααᵀ, W = K_nm K_mm⁻¹ = ΦL_m⁻¹ and cᵢ = Gᵢᵢ (fitc) or 1/dᵢ (vfe):
+/// With G = A⁻¹ − Σ ααᵀ, W = K_nm K_mm⁻¹ = ΦL_m⁻¹ and cᵢ = Gᵢᵢ (fitc) or 1/dᵢ (vfe):
 ///   Ĝ = G − diag(c),  R = ĜW,  S = WᵀR:   ∂loss = Σ R ∂K_nm − ½ Σ S ∂K_mm + ½ Σ cᵢ ∂k(0) + ½ Σ eᵢ ∂dᵢ,
 ///   eᵢ = Gᵢᵢ (fitc) or Gᵢᵢ − (k(0) − qᵢᵢ)/dᵢ² (vfe).
-void LowRankRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
+void LowRankRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
   const Index rows = n(), count = m();
-  finish({column, 1, 0});
+  finish(b);
   std::vector<double> g(static_cast<std::size_t>(rows)), c(g.size());
   inverse_diagonal(g);  // leaves Λ^{−½}ΦL_M⁻ᵀ in scaled_
   const lapack::OneThread scope;
   out.back() = 0;
   double total = 0;
   for (std::size_t i = 0; i < g.size(); ++i) {
-    const double alpha = column[i], d = points_->noise()[i];
-    g[i] -= alpha * alpha;
+    const double d = points_->noise()[i];
+    for (Index column = 0; column < b.columns; ++column) {
+      const double alpha = b.data[column * b.stride + static_cast<Index>(i)];
+      g[i] -= alpha * alpha;
+    }
     c[i] = kind_ == Kind::fitc ? g[i] : 1 / d;
     total += 0.5 * c[i];
     out.back() += 0.5 * noise_slope[i] * (kind_ == Kind::fitc ? g[i] : g[i] - missing_[i] / (d * d));
   }
-  // R = Λ^{−½}(scaled L_M⁻¹)L_m⁻¹ − α(αᵀW) − diag(c)W, and αᵀW = wᵀL_m⁻¹ because Φᵀα = w.
+  // R = Λ^{−½}(scaled L_M⁻¹)L_m⁻¹ − Σ α(αᵀW) − diag(c)W, and αᵀW = wᵀL_m⁻¹ because Φᵀα = w.
   lapack::solve_triangular(Side::right, Form::plain, rows, count, matrix_.data(), count, scaled_.data(),
                            rows);
-  const double* w = column + behind();
   for (Index j = 0; j < count; ++j) {
     for (Index i = 0; i < rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       double& r = scaled_.data()[j * rows + i];
-      r = r / std::sqrt(lambda_[at]) - column[i] * w[j] - c[at] * basis_.data()[j * rows + i];
+      r = r / std::sqrt(lambda_[at]) - c[at] * basis_.data()[j * rows + i];
+    }
+    for (Index column = 0; column < b.columns; ++column) {
+      const double* alpha = b.data + column * b.stride;
+      const double w = alpha[behind() + j];
+      for (Index i = 0; i < rows; ++i) scaled_.data()[j * rows + i] -= alpha[i] * w;
     }
   }
   lapack::solve_triangular(Side::right, Form::plain, rows, count, inducing_.data(), count, scaled_.data(),

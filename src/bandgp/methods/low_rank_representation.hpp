@@ -26,7 +26,7 @@ class LowRankRepresentation final : public Representation {
   double log_determinant() override;
   double extra_loss() override { return extra_; }
   void finish(RightHandSides b) override;
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double* column, std::uint64_t seed) override;
   double rounding(double*, const double*) override { return 0; }

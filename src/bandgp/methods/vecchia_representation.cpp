@@ -125,18 +125,21 @@ void VecchiaRepresentation::finish(RightHandSides b) {
 }
 
 /// With e = r − Br, u = (−bᵢ, 1) and c = A_NN⁻¹r_N on a window:
-///   ∂loss = Σᵢ ½(1/v − e²/v²) uᵀ∂A u − (e/v) cᵀ∂A u:
+///   ∂loss = Σᵢ ½(1/v − Σ e²/v²) uᵀ∂A u − Σ (e/v) cᵀ∂A u, the inner sums over the columns:
 /// weights on pairs of one window, added up over the windows on a band and met with ∂A once.
-void VecchiaRepresentation::gradient(double* column, const double* noise_slope, std::span<double> out) {
-  const Index rows = n(), m = envelope_.bandwidth(), width = m + 1;
-  // column = Fr:  e/√v;  r itself through the engine.
-  std::vector<double> scaled(column, column + rows);
-  AlignedBuffer r;
-  r.reserve(envelope_.padded_size());
-  std::fill_n(r.data(), envelope_.padded_size(), 0.0);
-  std::copy_n(column, rows, r.data());
-  solve_lower(factor_, factor_.all(), {r.data(), 1, 0});
-  finish({column, 1, 0});
+void VecchiaRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
+  const Index rows = n(), m = envelope_.bandwidth(), width = m + 1, padded = envelope_.padded_size();
+  // A column is Fr:  e/√v;  r itself through the engine.
+  std::vector<double> scaled(static_cast<std::size_t>(rows * b.columns));
+  AlignedBuffer residuals;
+  residuals.reserve(b.columns * padded);
+  std::fill_n(residuals.data(), b.columns * padded, 0.0);
+  for (Index column = 0; column < b.columns; ++column) {
+    std::copy_n(b.data + column * b.stride, rows, scaled.data() + column * rows);
+    std::copy_n(b.data + column * b.stride, rows, residuals.data() + column * padded);
+  }
+  solve_lower(factor_, factor_.all(), {residuals.data(), b.columns, padded});
+  finish(b);
   std::vector<double> weights(static_cast<std::size_t>(rows * width)), u(static_cast<std::size_t>(width)),
       c(u.size());
   // weights[i·width + m − (i − j)] for j ≤ i: both halves of a symmetric weight in one.
@@ -145,23 +148,28 @@ void VecchiaRepresentation::gradient(double* column, const double* noise_slope, 
   for (Index i = 0; i < rows; ++i) {
     const Index first = before(i), count = i - first;
     (void)slide(first, i);  // as in factor(), where it worked
-    const double v = variance_[static_cast<std::size_t>(i)], e = scaled[static_cast<std::size_t>(i)];
-    for (Index j = 0; j < count; ++j) {
+    const double v = variance_[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < count; ++j)
       u[static_cast<std::size_t>(j)] = -coefficients_[static_cast<std::size_t>(i * m + j)];
-      c[static_cast<std::size_t>(j)] = r.data()[first + j];
-    }
     u[static_cast<std::size_t>(count)] = 1;
-    c[static_cast<std::size_t>(count)] = 0;
+    // Σ over the columns of −½e²/v and of −(e/√v) A_NN⁻¹r_N.
+    double square = 0.5 / v;
+    std::fill(c.begin(), c.end(), 0.0);
+    for (Index column = 0; column < b.columns; ++column) {
+      const double e = scaled[static_cast<std::size_t>(column * rows + i)];
+      square -= 0.5 * e * e / v;
+      for (Index j = 0; j < count; ++j)
+        c[static_cast<std::size_t>(j)] -= e / std::sqrt(v) * residuals.data()[column * padded + first + j];
+    }
     window_.solve_lower(c.data());
     window_.solve_upper(c.data());
-    const double square = 0.5 * (1 - e * e) / v, cross_weight = -e / std::sqrt(v);
     for (Index j = 0; j <= count; ++j) {
       double* to = weights.data() + (first + j) * width + m - j;  // entry l of this row is to[l]
       const double uj = u[static_cast<std::size_t>(j)], cj = c[static_cast<std::size_t>(j)];
-      const double by_u = 2 * square * uj + cross_weight * cj, by_c = cross_weight * uj;
+      const double by_u = 2 * square * uj + cj, by_c = uj;
       for (Index l = 0; l < j; ++l)
         to[l] += by_u * u[static_cast<std::size_t>(l)] + by_c * c[static_cast<std::size_t>(l)];
-      to[j] += square * uj * uj + cross_weight * cj * uj;
+      to[j] += square * uj * uj + cj * uj;
     }
   }
   const double* x = points_->time();

@@ -20,7 +20,7 @@ class VecchiaRepresentation final : public Representation {
   std::optional<Failure> factor(RightHandSides b) override;
   double log_determinant() override;
   void finish(RightHandSides b) override;
-  void gradient(double* column, const double* noise_slope, std::span<double> out) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double*, std::uint64_t) override {}  // Fb is white already
   double rounding(double*, const double*) override { return 0; }
