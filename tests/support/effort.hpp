@@ -32,8 +32,8 @@ inline bool short_effort() {
   return effort == "short";
 }
 
-/// The number of random problems: `all`, or `sanitized` under a sanitizer; a quarter of that at short effort, but no less
-/// than 20 where there are so many.
+/// The number of random problems: `all`, or `sanitized` under a sanitizer; a quarter of that at short effort,
+/// but no less than 20 where there are so many.
 inline int trials(int sanitized, int all) {
   const int full = kSanitized ? sanitized : all;
   return short_effort() ? std::min(full, std::max(20, full / 4)) : full;
