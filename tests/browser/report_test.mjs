@@ -346,7 +346,7 @@ test('a sum of kernels shows both of its matrices', async () => {
   await page.finish();
 });
 
-test('a million points stay smooth', async (t) => {
+test('a million points stay smooth', { skip: process.env.BANDGP_TEST_EFFORT === 'short' && 'left to ./dev check' }, async (t) => {
   series('million.csv', 1000000, 't,level', 20000);
   bandgp('fit', 'million.csv', '--quiet', '--report', 'million.html');
   const size = statSync(join(folder, 'million.html')).size / 1e6;

@@ -58,21 +58,23 @@ void expect_equal_to_dense(Case c, Used& used) {
 TEST(Dual, loss_and_gradient_equal_the_dense_ones_at_every_lengthscale) {
   Random random(1);
   Used used;
+  const int repeats = support::kSanitized ? 1 : support::short_effort() ? 2 : 6;
   for (const double ratio : {0.5, 1.0, 3.0, 10.0, 100.0, 1e3, 1e4}) {
     for (const std::size_t n : {1U, 2U, 3U, 5U, 8U, 9U, 17U, 40U, 90U}) {
-      for (int repeat = 0; repeat < (support::kSanitized ? 1 : 6); ++repeat)
+      for (int repeat = 0; repeat < repeats; ++repeat)
         expect_equal_to_dense(random_case(random, n, ratio), used);
       if (HasFatalFailure()) return;
     }
     expect_equal_to_dense(random_case(random, support::kSanitized ? 120 : 300, ratio), used);
   }
-  used.report();
+  used.report(7 * (9 * repeats + 1));
 }
 
 TEST(Dual, predictions_and_leave_one_out_equal_the_dense_ones_inside_and_outside_the_data) {
   Random random(2);
   Used used;
-  for (int trial = 0; trial < (support::kSanitized ? 30 : 200); ++trial) {
+  const int trials = support::trials(30, 200);
+  for (int trial = 0; trial < trials; ++trial) {
     const double ratio = random.log_uniform(0.5, 1e4);
     Case c =
         random_case(random, static_cast<std::size_t>(trial % 40 == 39 ? 200 : random.integer(3, 40)), ratio);
@@ -97,7 +99,7 @@ TEST(Dual, predictions_and_leave_one_out_equal_the_dense_ones_inside_and_outside
     });
     if (HasFatalFailure()) return;
   }
-  used.report();
+  used.report(trials);
 }
 
 TEST(Dual, a_variance_far_below_the_signal_keeps_its_digits) {

@@ -61,7 +61,8 @@ std::unique_ptr<MixedRepresentation> make_mixed(const Split& s, double tolerance
 TEST(Mixed, everything_equals_the_dense_model_for_every_split) {
   Random random(21);
   Used used;
-  for (int trial = 0; trial < (support::kSanitized ? 30 : 250); ++trial) {
+  const int trials = support::trials(30, 250);
+  for (int trial = 0; trial < trials; ++trial) {
     const std::size_t n = trial % 25 == 24 ? 150 : static_cast<std::size_t>(random.integer(1, 50));
     const Split s = random_split(random, n);
     const Case& c = s.c;
@@ -86,14 +87,14 @@ TEST(Mixed, everything_equals_the_dense_model_for_every_split) {
     });
     if (HasFatalFailure()) return;
   }
-  used.report();
+  used.report(trials);
 }
 
 TEST(Mixed, no_bound_is_ever_broken_by_the_dense_truth) {
   Random random(22);
   double largest = 0;
   int held = 0, within = 0;
-  const int problems = support::kSanitized ? 200 : 3000;
+  const int problems = support::trials(200, 3000);
   for (int trial = 0; trial < problems; ++trial) {
     const Split s = random_split(random, static_cast<std::size_t>(random.integer(2, 30)));
     const Case& c = s.c;
@@ -238,6 +239,7 @@ TEST(Mixed, kept_entries_give_the_same_likelihood_for_every_short_shape) {
 /// Each term by itself against the dense formulas: mean kₜᵀα, variance kₜ(0) − kₜᵀA⁻¹kₜ + what the mean adds.
 TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
   Random random(24);
+  int seen = 0;
   for (int trial = 0; trial < 20; ++trial) {
     Split s = random_split(random, 30);
     Case& c = s.c;
@@ -245,6 +247,7 @@ TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
     const auto solved = dense::solve_gls(problem);
     const Real condition = support::condition(dense::covariance(problem));
     if (!solved || condition > 1e9L) continue;
+    ++seen;
     SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c);
     const auto series = std::make_shared<const Series>(support::make_series(c));
     const auto [low, high] = std::ranges::minmax(c.time);
@@ -279,6 +282,7 @@ TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
       }
     }
   }
+  EXPECT_GE(seen, 18);
 }
 
 }  // namespace

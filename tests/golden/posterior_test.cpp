@@ -55,7 +55,8 @@ dense::Vector widened(const std::vector<double>& x) { return {x.begin(), x.end()
 TEST(PosteriorGolden, mean_and_variance_equal_the_dense_ones_inside_and_outside_the_data) {
   Random random(1);
   int compared = 0;
-  for (int trial = 0; trial < (support::kSanitized ? 60 : 300); ++trial) {
+  const int trials = support::trials(60, 300);
+  for (int trial = 0; trial < trials; ++trial) {
     const std::size_t n = trial % 50 == 49 ? 150 : static_cast<std::size_t>(random.integer(1, 40));
     const Case c = random_case(random, n);
     const Truth truth(c);
@@ -88,12 +89,14 @@ TEST(PosteriorGolden, mean_and_variance_equal_the_dense_ones_inside_and_outside_
     if (HasFailure()) return;
   }
   std::cout << compared << " posteriors compared\n";
-  EXPECT_GT(compared, 100);
+  support::expect_seen(compared, trials);
 }
 
 TEST(PosteriorGolden, covariance_equals_the_dense_one) {
   Random random(2);
-  for (int trial = 0; trial < (support::kSanitized ? 30 : 150); ++trial) {
+  int compared = 0;
+  const int trials = support::trials(30, 150);
+  for (int trial = 0; trial < trials; ++trial) {
     const Case c = random_case(random, static_cast<std::size_t>(random.integer(1, 40)));
     const Truth truth(c);
     if (!truth.usable()) continue;
@@ -115,15 +118,18 @@ TEST(PosteriorGolden, covariance_equals_the_dense_one) {
           EXPECT_CLOSE(covariance[s * m + t], covariance[t * m + s], 16 * u * size);
         }
       }
+      ++compared;
     });
     if (HasFailure()) return;
   }
+  support::expect_seen(compared, trials);
 }
 
 TEST(PosteriorGolden, leave_one_out_equals_refitting_without_each_observation) {
   Random random(3);
   int compared = 0;
-  for (int trial = 0; trial < (support::kSanitized ? 40 : 200); ++trial) {
+  const int trials = support::trials(40, 200);
+  for (int trial = 0; trial < trials; ++trial) {
     const std::size_t n = static_cast<std::size_t>(random.integer(4, 30));
     const Case c = random_case(random, n);
     const Truth truth(c);
@@ -153,7 +159,7 @@ TEST(PosteriorGolden, leave_one_out_equals_refitting_without_each_observation) {
     if (HasFailure()) return;
   }
   std::cout << compared << " compared\n";
-  EXPECT_GT(compared, 60);
+  support::expect_seen(compared, trials);
 }
 
 TEST(PosteriorGolden, far_from_all_data_the_prior_comes_back) {

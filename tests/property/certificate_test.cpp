@@ -22,8 +22,8 @@ using support::Real;
 using support::Times;
 using support::u;
 
-constexpr std::uint64_t kProblems =
-    support::kSanitized ? 800 : 12000;  // of the first test; the others take parts
+const auto kProblems =
+    static_cast<std::uint64_t>(support::trials(800, 12000));  // of the first test; the others take parts
 constexpr Real kLongRoundoff = std::numeric_limits<Real>::epsilon();
 
 /// One point for each distinct time, with its merged variance d̄: what ρ is made of.

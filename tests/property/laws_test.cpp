@@ -154,7 +154,7 @@ TEST(Laws, the_derivatives_by_all_variances_add_up_to_half_n_minus_q) {
   }
 }
 
-TEST(Laws, the_derivatives_add_up_at_a_million_points) {
+TEST(Laws, the_derivatives_add_up_at_a_million_points_slow) {
   Random random(3);
   const std::size_t n = support::kSanitized ? 20000 : 1000000;
   Case c;

@@ -6,25 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "support/effort.hpp"
+
 namespace support {
 
 /// Unit roundoff of double.
 inline constexpr double u = std::numeric_limits<double>::epsilon() / 2;
-
-/// Sanitizers are ten times slower and more: the number of random trials follows this, and is full in every
-/// other build.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BANDGP_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define BANDGP_SANITIZED 1
-#endif
-#endif
-#ifdef BANDGP_SANITIZED
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 inline testing::AssertionResult close(const char* actual_text, const char* expected_text,
                                       const char* allowed_text, long double actual, long double expected,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/analytic_gradient.hpp"
+#include "support/isa.hpp"
 #include "support/problems.hpp"
 
 namespace support {
@@ -55,11 +56,13 @@ inline std::vector<double> test_times(Random& random, const Case& c) {
 struct Used {
   Real nll = 0, gradient = 0, mean = 0, variance = 0, loo = 0;
   int compared = 0;
-  void report() const {
+  /// `problems` is how many the loop was over.
+  void report(int problems) const {
     std::cout << compared << " compared; used of the allowance: loss " << static_cast<double>(nll)
               << ", gradient " << static_cast<double>(gradient) << ", mean " << static_cast<double>(mean)
               << ", variance " << static_cast<double>(variance) << ", leave-one-out "
               << static_cast<double>(loo) << '\n';
+    expect_seen(compared, problems);
   }
 };
 

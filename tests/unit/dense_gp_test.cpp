@@ -11,7 +11,10 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "support/gpml.hpp"
 
 namespace {
 
@@ -264,8 +267,22 @@ class Published : public testing::Test {
   std::string folder;
 };
 
-TEST_F(Published, gpml_simple_optimum) {
-  Problem p = problem("gpml_simple_xy.csv");
+Problem problem_of(const support::Points& points) {
+  return {.x = {points.x.begin(), points.x.end()}, .y = {points.y.begin(), points.y.end()}};
+}
+
+TEST_F(Published, the_points_typed_in_are_those_of_the_files) {
+  for (const auto& [file, points] : {std::pair{"gpml_simple_xy.csv", support::gpml_simple()},
+                                     {"gpml_demoRegression_xy.csv", support::gpml_demo_regression()}}) {
+    const auto table = columns(folder + file);
+    ASSERT_EQ(table.at(0).size(), 20u) << file;
+    EXPECT_EQ(table[0], problem_of(points).x) << file;
+    EXPECT_EQ(table[1], problem_of(points).y) << file;
+  }
+}
+
+TEST(PublishedByGpml, simple_optimum) {
+  Problem p = problem_of(support::gpml_simple());
   ASSERT_EQ(p.size(), 20u);
   p.terms = {{"se", std::exp(2 * -0.10446336L), std::exp(-0.63521501L)}};
   p.noise = std::exp(2 * -2.38237100L);
@@ -273,20 +290,29 @@ TEST_F(Published, gpml_simple_optimum) {
   for (const Real g : dense::gradient(p)) expect_close(g, 0, 1e-5L);  // the optimum is given to 5e-9
 }
 
-TEST_F(Published, gpml_demo_regression_optimum) {
-  Problem p = problem("gpml_demoRegression_xy.csv");
+TEST(PublishedByGpml, demo_regression_optimum) {
+  Problem p = problem_of(support::gpml_demo_regression());
   p.terms = {{"se", 1.9856437L * 1.9856437L, 0.3703166L}};
   p.noise = 0.1491881L * 0.1491881L;
   expect_close(dense::nll(p).value(), 14.131090784910L, 1e-11L);
 }
 
-TEST_F(Published, gpml_demo_regression_matern_with_a_given_mean) {
-  Problem p = problem("gpml_demoRegression_xy.csv");
+Problem demo_regression_with_a_given_mean() {
+  Problem p = problem_of(support::gpml_demo_regression());
   for (std::size_t i = 0; i < p.size(); ++i) p.y[i] -= 0.5L * p.x[i] + 1;
   p.terms = {{"matern32", 1, 0.25L}};
   p.noise = 0.01L;
-  expect_close(dense::nll(p).value(), 11.970631724635L, 1e-12L);
+  return p;
+}
+
+TEST(PublishedByGpml, demo_regression_matern_with_a_given_mean) {
+  expect_close(dense::nll(demo_regression_with_a_given_mean()).value(), 11.970631724635L, 1e-12L);
+}
+
+TEST_F(Published, gpml_demo_regression_matern_predictions) {
+  const Problem p = demo_regression_with_a_given_mean();
   const auto table = columns(folder + "gpml_demoRegression_pred_matern32.csv");
+  ASSERT_EQ(table.at(0).size(), 101u);
   const auto prediction = dense::predict(p, table[0]).value();
   for (std::size_t i = 0; i < table[0].size(); ++i) {
     expect_close(prediction.mean[i] + 0.5L * table[0][i] + 1, table[1][i], 1e-13L);

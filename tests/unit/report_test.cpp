@@ -186,7 +186,7 @@ TEST(Report, a_fit_that_failed_has_a_page_without_a_curve) {
   EXPECT_TRUE(json["curve"].is_null() && json["fit"]["nll"].is_null());
 }
 
-TEST(Report, more_points_than_a_page_can_bear_are_shown_by_their_extremes) {
+TEST(Report, more_points_than_a_page_can_bear_are_shown_by_their_extremes_slow) {
   constexpr int kCount = 1'500'000;
   Values time(kCount), value(kCount);
   for (std::size_t i = 0; i < kCount; ++i) {

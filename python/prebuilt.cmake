@@ -1,0 +1,10 @@
+# A wheel of a module that is there: what python/CMakeLists.txt would build and install, from BANDGP_PREBUILT_MODULE.
+file(GLOB module ${BANDGP_PREBUILT_MODULE}/_core*.so)
+list(LENGTH module count)
+if(NOT count EQUAL 1 OR NOT EXISTS ${BANDGP_PREBUILT_MODULE}/_core.pyi)
+  message(FATAL_ERROR "${BANDGP_PREBUILT_MODULE} does not hold one module _core and its stub, but: ${module}")
+endif()
+add_custom_target(_core)
+add_custom_target(_core_stub)
+install(PROGRAMS ${module} DESTINATION bandgp COMPONENT python)
+install(FILES ${BANDGP_PREBUILT_MODULE}/_core.pyi ${PROJECT_SOURCE_DIR}/data/sunspots.csv DESTINATION bandgp COMPONENT python)
