@@ -57,11 +57,12 @@ export function training(report) {
   const widest = Math.max(1, ...trace.bandwidth);
   const band = plot({ ...wide, x, y: { range: [0.8, 4 * Math.max(8, widest)], log: true, label: 'neighbours a side' }, label: 'Bandwidth by evaluation' });
   scatter(band, trace, stages, (i) => Math.max(1, trace.bandwidth[i]));
+  const hasBand = trace.bandwidth.some((width) => width > 0);
   byId('training-plots').append(
     figure('Negative log-likelihood', 'How far above the best of its stage each evaluation was, on a logarithmic scale; the bottom is a millionth of a nat.',
       rejected > 0 ? `${plural(rejected, 'evaluation')} found no positive definite matrix.` : '', loss.root),
-    figure('Bandwidth', 'How many neighbours were kept so that the tolerance held at the parameters tried; where another representation is cheaper, its own width.',
-      `${count(trace.bandwidth.at(-1))} at the end.`, band.root));
+    ...(hasBand ? [figure('Bandwidth', 'How many neighbours were kept so that the tolerance held at the parameters tried; where another representation is cheaper, its own width.',
+      `${count(trace.bandwidth.at(-1))} at the end.`, band.root)] : []));
   byId('stage-table').append(table('Stages of the training', ['Stage', 'Points', 'Evaluations', 'Best NLL', 'NLL per point', 'Time'],
     stages.map((s, i) => [String(i + 1), count(s.n), count(s.to - s.from), number(s.best, 9), number(s.best / s.n, 5), seconds(s.end - s.begin)])));
 }

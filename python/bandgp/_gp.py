@@ -33,7 +33,7 @@ class GP:
     kernel       a sum of terms, such as "se", "se + matern12", "2.5*se(lengthscale=3)"; values are starting values
     tolerance    distance from the exact model's NLL that is allowed, in nats
     mean         "zero", "constant" or "linear"; its coefficients are estimated
-    method       "auto" (the cheaper of band and dual at each step), "band", "dual", "exact", "fitc", "vfe", "taper",
+    method       "auto" (the cheapest exact form at each step), "band", "dual", "exact", "fitc", "vfe", "taper",
                  "vecchia"
     bandwidth    "auto" (what tolerance needs), "corollary", "theorem", "lemma" or a number of neighbours
     reach        keep the covariance of points closer than this instead
@@ -378,8 +378,9 @@ class GP:
         return self._fit.method
 
     @property
-    def bandwidth_(self) -> int:
-        return self._fit.bandwidth
+    def bandwidth_(self) -> Optional[int]:
+        """Of the banded matrix in use; None where there is none."""
+        return None if self._fit.method == "markov" else self._fit.bandwidth
 
     @property
     def reach_(self) -> float:

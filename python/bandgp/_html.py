@@ -46,7 +46,8 @@ def summary_rows(gp: GP) -> list[tuple[str, str]]:
     certificate = gp.certificate_
     rows += [("NLL", f"{gp.nll_:.10g}"),
              ("exactness", "another model than the exact GP: nothing to certify" if certificate is None else str(certificate)),
-             ("band", f"{gp.method_}, {gp.bandwidth_} neighbours; {gp.evaluations_} evaluations in {gp.seconds_:.3g} s"),
+             ("band", f"{gp.method_}{'' if gp.bandwidth_ is None else f', {gp.bandwidth_} neighbours'}; "
+                     f"{gp.evaluations_} evaluations in {gp.seconds_:.3g} s"),
              ("status", gp.message_ if gp.status_ != "converged" else "converged")]
     return rows + [("but", remark) for remark in gp.remarks_]
 

@@ -69,7 +69,7 @@ class Evaluation:
     gradient: dict[str, float]  # by log_variance, log_lengthscale, log_noise
     certificate: Optional[Certificate]
     method: str
-    bandwidth: int
+    bandwidth: Optional[int]  # of the banded matrix in use; None where there is none
     reach: float
     condition: float
     rounding: float

@@ -92,7 +92,8 @@ nb::dict evaluation(const SharedSeries& shared, const std::string& kernel, doubl
   out["nll"] = likelihood.nll;
   out["gradient"] = to_numpy(std::vector<double>(likelihood.gradient));
   out["method"] = likelihood.method;
-  out["bandwidth"] = likelihood.bandwidth;
+  out["bandwidth"] = nb::none();
+  if (has_bandwidth(likelihood.method)) out["bandwidth"] = likelihood.bandwidth;
   out["reach"] = likelihood.reach;
   out["condition"] = likelihood.condition;
   out["rounding"] = result.rounding;

@@ -32,6 +32,7 @@ double evaluation_seconds(const FitResult& fit) {
 
 /// A fixed width is known even where no matrix of that width could be factored.
 Json bandwidth_json(const FitResult& fit) {
+  if (!has_bandwidth(fit.method)) return nullptr;
   if (fit.certificate.positive_definite) return fit.bandwidth;
   if (fit.cut.rule != Cut::Rule::bandwidth) return nullptr;
   return std::min(fit.cut.bandwidth, fit.series->size() - 1);
@@ -74,6 +75,8 @@ std::string method_text(const FitSummary& summary) {
   } else if (fit.method == "mixed") {
     why = fmt::format("cheaper than either alone, for length-scales span from {:.3g} to {:.3g} points",
                       shortest / gap, longest / gap);
+  } else if (fit.method == "markov") {
+    why = "nothing is left out, and the time is linear in the points at any length-scale";
   } else if (!any_basis) {
     why = "the dual is for se terms";
   } else {

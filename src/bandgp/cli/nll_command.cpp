@@ -51,7 +51,7 @@ Json to_json(const EvaluationResult& result, const Input& input, const Model& mo
   Json json;
   add_size(json, *input.series);
   json["method"] = likelihood.method;
-  json["bandwidth"] = likelihood.bandwidth;
+  json["bandwidth"] = has_bandwidth(likelihood.method) ? Json(likelihood.bandwidth) : Json();
   json["nll"] = failed ? kUnset : likelihood.nll;
   json["evaluation_seconds"] = failed ? kUnset : result.evaluation_seconds;
   const std::vector<double> gradient = failed ? std::vector<double>{} : likelihood.gradient;

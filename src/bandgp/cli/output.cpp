@@ -185,6 +185,7 @@ std::string band_text(std::string_view method, Index bandwidth, double reach) {
   if (method == "mixed")
     return "mixed: short terms in a band, long ones on a grid of Gaussians; widest " + text;
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
+  if (method == "markov") return "markov: the states of the terms, filtered from point to point";
   if (method == "exact") return "exact: the dense covariance";
   if (method == "fitc" || method == "vfe") return fmt::format("{}: {} inducing inputs", method, bandwidth);
   if (method == "vecchia") return fmt::format("vecchia: each point given the {} before it", bandwidth);

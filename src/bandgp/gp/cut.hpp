@@ -18,6 +18,9 @@ Method parse_method(std::string_view name);  // throws std::invalid_argument nam
 std::span<const Method> all_methods();
 std::string_view smoothness_name(Taper::Smoothness smoothness);
 Taper::Smoothness parse_smoothness(std::string_view name);
+/// Whether a representation, by the name that results have for it, is a matrix with a width: the filter is
+/// none.
+bool has_bandwidth(std::string_view representation);
 /// Whether the method computes the GP that was asked for, and not another model like it.
 bool is_same_model(Method method);
 

@@ -45,6 +45,8 @@ class Posterior {
   /// Whether whole curves can be drawn: all terms are SE, and this is the exact GP's posterior to within a
   /// certificate, which methods with a model of their own and bands that are too narrow are not.
   bool has_functions() const;
+  /// Whether sample() takes linear time: it has functions, or it moves draws of the prior.
+  bool samples_in_linear_time() const { return has_functions() || simulates_prior(); }
   /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.
   std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed);
   /// Latent covariance, row-major; memory is times² doubles, and too much of it throws

@@ -56,7 +56,7 @@ Json fit_json(const FitResult& fit) {
           {"message", fit.message},
           {"nll", fit.nll},
           {"method", fit.method},
-          {"bandwidth", fit.bandwidth},
+          {"bandwidth", has_bandwidth(fit.method) ? Json(fit.bandwidth) : Json()},
           {"reach", fit.reach},
           {"condition", fit.condition},
           {"tolerance", fit.cut.rule == Cut::Rule::tolerance ? Json(fit.cut.tolerance) : Json()},

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Markov terms against celerite2, in one process: ratios of medians of runs that take turns.
+
+usage: bench_celerite2.py [--rounds 9] [--points 1000000] [--data DIR]
+
+celerite2 computes a likelihood's value alone; bandgp the value, its gradient and the certificate, on one thread. Whole
+fits are set against 1,000 of celerite2's Matérn-3/2 likelihoods on as many points of real series (`--data`, or
+BANDGP_DATA; without it that part is left out).
+"""
+import argparse
+import csv
+import gzip
+import os
+import statistics
+import time
+from pathlib import Path
+
+import celerite2
+import numpy as np
+from celerite2 import terms
+
+import bandgp
+from bandgp import _core
+from bandgp._inputs import series_of
+from bandgp._options import make_cut
+
+CUT = dict(method="auto", tolerance=0.01, bandwidth="auto", reach=None, inducing=None, move_inducing=False, neighbours=None,
+           taper_range=None, taper=None)
+
+
+def medians(rounds, *calls):
+    """The median seconds of each call, the calls taking turns."""
+    seconds = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, list_of in zip(calls, seconds):
+            begin = time.perf_counter()
+            call()
+            list_of.append(time.perf_counter() - begin)
+    return [statistics.median(s) for s in seconds]
+
+
+def celerite2_value(term, t, y, noise):
+    process = celerite2.GaussianProcess(term, mean=float(np.mean(y)))
+
+    def call():
+        process.compute(t, diag=np.full(len(t), noise))
+        return process.log_likelihood(y)
+
+    return call
+
+
+def bandgp_value_and_gradient(kernel, t, y, noise, threads):
+    loss = _core.Loss(series_of(t, y, None, "constant", 0.0, None), "constant", make_cut(kernel=kernel, **CUT), threads)
+
+    def call():
+        return loss(kernel, noise, True)
+
+    call()  # takes the memory
+    return call
+
+
+def row(what, ratio, bar, at_least=False):
+    kept = ratio >= bar if at_least else ratio <= bar
+    print(f"  {what:<82} {ratio:8.2f}   {'>=' if at_least else '<='} {bar:<4} {'' if kept else '  MISSED'}", flush=True)
+
+
+def first_points(data, count=6000):
+    """The first points of four real series: name, times, values."""
+    def numbers(path, time_column, value_column, opener=open):
+        with opener(data / path, "rt") as file:
+            rows = list(csv.DictReader(file))
+        times, values = [], []
+        for i, r in enumerate(rows):
+            try:
+                value = float(r[value_column])
+                at = float(i if time_column is None else r[time_column])
+            except (ValueError, TypeError):
+                continue
+            if np.isfinite(value) and np.isfinite(at):
+                times.append(at)
+                values.append(value)
+        order = np.argsort(times, kind="stable")
+        t, keep = np.unique(np.array(times)[order], return_index=True)
+        return t[:count], np.array(values)[order][keep][:count]
+
+    found = []
+    for name, path, time_column, value_column in (("CO2", "co2/co2-ppm-daily.csv", None, "value"),
+                                                  ("glucose", "glucose/CGM.csv", None, "gl"),
+                                                  ("Kepler", "lightcurves/kplr001430163-2010355172524_llc.csv", "TIME", "PDCSAP_FLUX"),
+                                                  ("load", "electricity/PJME_hourly.csv", None, "PJME_MW")):
+        path = Path(path)
+        if not (data / path).exists():
+            print(f"  no {path}: left out")
+            continue
+        opener = gzip.open if path.suffix == ".gz" else open
+        with opener(data / path, "rt") as file:
+            names = next(csv.reader(file))
+        pick = value_column if value_column in names else names[-1]
+        t, y = numbers(path, time_column if time_column in names else None, pick, opener)
+        if len(t) > 100:
+            found.append((name, t, y))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--points", type=int, default=1_000_000)
+    parser.add_argument("--data", type=Path, default=os.environ.get("BANDGP_DATA"))
+    given = parser.parse_args()
+    random = np.random.default_rng(0)
+    n = given.points
+    t = np.cumsum(random.uniform(0.1, 1.9, n))
+    y = np.sin(0.01 * t) + np.sin(0.3 * t) + 0.3 * random.normal(size=n)
+    print(f"celerite2 {celerite2.__version__}, bandgp {bandgp.__version__}, {n} irregular points")
+    for kernel, term, bar in (("1*matern12(lengthscale=10)", terms.RealTerm(a=1.0, c=0.1), 0.9),
+                              ("1*matern32(lengthscale=10)", terms.Matern32Term(sigma=1.0, rho=10.0), 1.0)):
+        one = bandgp_value_and_gradient(kernel, t, y, 0.1, 1)
+        two = bandgp_value_and_gradient(kernel, t, y, 0.1, 2)
+        ours, both, theirs = medians(given.rounds, one, two, celerite2_value(term, t, y, 0.1))
+        row(f"{kernel}: NLL with gradient / celerite2's value", ours / theirs, bar)
+        row(f"{kernel}: two threads, speed-up", ours / both, 1.3, at_least=True)
+
+    if given.data is None:
+        print("  no data folder: whole fits on real series are left out")
+        return
+    ratios = []
+    for name, t, y in first_points(Path(given.data)):
+        y = (y - y.mean()) / y.std()
+        value = celerite2_value(terms.Matern32Term(sigma=1.0, rho=10 * float(np.median(np.diff(t)))), t, y, 0.1)
+        for kernel in ("matern12", "matern32", "matern12 + matern32"):
+            fit = bandgp.GP(kernel=kernel, threads=1)
+            ours, theirs = medians(3, lambda: fit.fit(t, y), lambda: [value() for _ in range(1000)])
+            ratios.append(ours / theirs)
+            print(f"  {name:<8} {len(t):>6} points  {kernel:<20} whole fit / 1,000 likelihoods {ours / theirs:6.2f}   "
+                  f"({fit.status_}, {fit.evaluations_} evaluations)", flush=True)
+    if ratios:
+        row("whole fits / 1,000 of celerite2's likelihoods, median", statistics.median(ratios), 1)
+        row("the same, largest", max(ratios), 4)
+
+
+if __name__ == "__main__":
+    main()
