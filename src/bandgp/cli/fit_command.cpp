@@ -11,6 +11,7 @@
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
@@ -48,7 +49,8 @@ void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
              "bandgp: {} on {} points takes {:.2g} GB and about {:.0f} s an evaluation, the fit perhaps {}; "
              "{}; Ctrl-C ends it with what it has\n",
              cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
-             seconds_text(progress.expected() * cost.seconds_per_evaluation), cost.advice);
+             seconds_text(progress.expected() * cost.seconds_per_evaluation),
+             words(cost.advice, flag_spelling));
 }
 
 /// Every observation from all the others: about two evaluations.
@@ -67,7 +69,7 @@ void leave_one_out(FitSummary& summary, Index threads) {
         summary.no_left_out = "leave-one-out says nothing: there is too little to predict from";
       }
     } catch (const std::runtime_error& error) {
-      summary.no_left_out = fmt::format("leave-one-out was not computed: {}", error.what());
+      summary.no_left_out = fmt::format("leave-one-out was not computed: {}", words_of(error));
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "bandgp/cli/words.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/report/report_data.hpp"
 
@@ -22,6 +23,7 @@ std::size_t write_report(const FitResult& fit, const std::string& command, Index
   options.command = command;
   options.created = now_text();
   options.threads = threads;
+  options.spelling = flag_spelling;
   options.diagnostics = diagnostics;
   const std::string page = report_page(collect_report(fit, options));
   write_file(path, page);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bandgp/base/message.hpp"
 #include "bandgp/gp/auto_representation.hpp"
 #include "bandgp/gp/posterior.hpp"
 #include "bandgp/series/table.hpp"
@@ -42,9 +43,9 @@ struct CostEstimate {
   Index n, bandwidth;
   double bytes;  // of the matrix
   double seconds_per_evaluation;
-  double thin;         // a spacing that would bring the band down to about 200, user's time units
-  std::string what;    // is so large: "a band of 300 neighbours"
-  std::string advice;  // how to do with less, one sentence without its end
+  double thin;                  // a spacing that would bring the band down to about 200, user's time units
+  std::string what;             // What needs the memory: "a band of 300 neighbours".
+  std::vector<Message> advice;  // how to do with less
 };
 
 struct FitOptions {
@@ -76,8 +77,9 @@ struct Source {
 
 struct FitResult {
   FitStatus status = FitStatus::stalled;
-  std::string message;  // one sentence, with the numbers in it
-  Model model;          // user's units
+  std::string message;             // how training ended, one sentence in the library's words
+  std::optional<Message> outcome;  // the same as a value; none in a result that was read from a file
+  Model model;                     // user's units
   std::vector<double>
       standard_errors;  // parameter_names() order; NaN where fixed, at a bound or not asked for
   double nll = 0;
@@ -103,6 +105,8 @@ struct FitResult {
 
   /// Certified, or of a model that has nothing to certify.
   bool certified() const { return certificate.holds() || certificate.other_model; }
+  /// The message with options spelt in this way.
+  std::string message_as(Spelling spelling) const { return outcome ? words(*outcome, spelling) : message; }
   /// The posterior at the fitted parameters (built anew at every call).
   Posterior posterior(Index threads = 1) const;
   /// Mean and variances at these times; posterior() is the way to ask more than once.

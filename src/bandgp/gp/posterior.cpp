@@ -11,6 +11,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/gp/simulate.hpp"
 
@@ -23,10 +24,9 @@ constexpr double kSamePosterior = 0.1;
 void require_success(const std::optional<Failure>& failure) {
   if (!failure) return;
   if (failure->kind == Failure::Kind::not_positive_definite) {
-    throw std::runtime_error(
-        fmt::format("the banded covariance is not positive definite (row {}): widen the band", failure->row));
+    throw NoResult({MessageCode::not_positive_definite, {{"row", failure->row}}});
   }
-  throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
+  throw NoResult({MessageCode::prediction_too_large, {{"bytes", failure->bytes}}});
 }
 
 /// Observations of one time: the sum of their precisions, and of their differences from the curve times that.

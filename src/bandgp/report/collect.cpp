@@ -163,12 +163,13 @@ bool has_posterior(const FitResult& fit) {
 ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
   ReportData data;
   data.fit = fit;
+  data.fit.message = fit.message_as(options.spelling);
   data.command = options.command;
   data.created = options.created;
   data.axis = axis_of(fit.series->axis);
   const bool with_data = fit.series->size() > 0;
   if (!has_posterior(fit)) {
-    data.remark = "There is no curve, because there is no fit: " + fit.message + ".";
+    data.remark = "There is no curve, because there is no fit: " + data.fit.message + ".";
   } else {
     try {
       Posterior posterior = fit.posterior(options.threads);
@@ -180,8 +181,7 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
                                                           : diagnose(*fit.series, posterior.leave_one_out());
         data.noise = noise_of(posterior, data.diagnostics);
       } else {
-        data.remark =
-            "The model file holds the curve but not the data. Points and residuals appear with --data FILE.";
+        data.remark = words({MessageCode::report_without_data}, options.spelling);
       }
     } catch (const std::runtime_error& error) {  // an outcome at these parameters, not a mistake
       data.remark = fmt::format("There is no curve at these parameters: {}.", error.what());

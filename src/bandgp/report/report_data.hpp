@@ -68,6 +68,7 @@ struct ReportData {
 
 struct ReportOptions {
   std::string command = {}, created = {};
+  Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
   const Diagnostics* diagnostics = nullptr;  // where they are known already
 };
