@@ -53,7 +53,7 @@ void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
              words(cost.advice, flag_spelling));
 }
 
-/// Every observation from all the others: about two evaluations.
+/// Every observation from all the others.
 void leave_one_out(FitSummary& summary, Index threads) {
   const FitResult& fit = summary.fit;
   if (fit.status == FitStatus::cancelled || Interrupt::requested()) {
@@ -62,7 +62,7 @@ void leave_one_out(FitSummary& summary, Index threads) {
     summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
   } else {
     try {
-      const Diagnostics found = diagnose(*fit.series, fit.posterior(threads).leave_one_out());
+      const Diagnostics found = diagnose(*fit.series, fit.posterior(threads)->leave_one_out());
       if (std::isfinite(found.loo_nmse) && std::isfinite(found.loo_nlpd)) {
         summary.left_out = found;
       } else {
@@ -117,13 +117,11 @@ int fit_series(const FitFlags& flags) {
   const bool told =
       to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
   FitSummary summary{result, input, options, {}, "", {}, "", ""};
-  if (told) leave_one_out(summary, options.threads);
   attempt([&] {
-    if (flags.report)
-      write_report(result, flags.command, options.threads, *flags.report,
-                   summary.left_out ? &*summary.left_out : nullptr);
+    if (flags.report) write_report(result, flags.command, options.threads, *flags.report);
   });
   if (told) {
+    leave_one_out(summary, options.threads);  // after the curve of the report: it uses the factor up
     summary.remarks = remarks(result);
     if (!unsaved) summary.output = flags.output.value_or("");
     if (!unsaved) summary.report = flags.report.value_or("");

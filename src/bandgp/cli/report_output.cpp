@@ -18,13 +18,12 @@ Source source_of(const Input& input) {
 }
 
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path, const Diagnostics* diagnostics) {
+                         const std::string& path) {
   ReportOptions options;
   options.command = command;
   options.created = now_text();
   options.threads = threads;
   options.spelling = flag_spelling;
-  options.diagnostics = diagnostics;
   const std::string page = report_page(collect_report(fit, options));
   write_file(path, page);
   return page.size();

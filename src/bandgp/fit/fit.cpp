@@ -171,6 +171,18 @@ void explain_no_start(FitResult& result, const Trainer& trainer, double max_byte
   result.nll = kUnset;
 }
 
+/// One more factorisation at the optimum, with the memory of the training: rounding is estimated from it, and
+/// the summary, the report, the model file and predictions use it.
+void hand_over(Stage& stage, FitResult& result) {
+  try {
+    auto posterior = std::make_shared<Posterior>(result.series, result.model, stage.take_evaluator());
+    result.rounding = posterior->rounding();
+    result.kept = std::make_shared<Guarded<Posterior>>(std::move(posterior));
+  } catch (const std::exception&) {  // whoever asks for the posterior is told
+    result.rounding = kUnset;
+  }
+}
+
 /// One more factorisation, and residuals of it.
 double rounding_at(Evaluator& evaluator, const Model& model) {
   Likelihood likelihood;
@@ -430,16 +442,17 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.bandwidth = likelihood.bandwidth;
   result.reach = likelihood.reach;
   result.condition = likelihood.condition;
-  result.rounding = rounding_at(stage.evaluator(), found.model);
   result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
+  hand_over(stage, result);
   result.seconds = trainer.seconds();
   set_outcome(result, outcome_of(result, parameters, inside));
   return result;
 }
 
-Posterior FitResult::posterior(Index threads) const {
-  if (dual) return Posterior(series, model, *dual);
-  return Posterior(series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
+std::shared_ptr<Posterior> FitResult::build_posterior(Index threads) const {
+  if (dual) return std::make_shared<Posterior>(series, model, *dual);
+  return std::make_shared<Posterior>(
+      series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
 }
 
 CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
