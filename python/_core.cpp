@@ -9,11 +9,14 @@
 #include "bandgp/simd/dispatch.hpp"
 #include "core/bindings.hpp"
 #include "core/fitted.hpp"
+#include "core/words.hpp"
 
 namespace nb = nanobind;
 using namespace bandgp::python;
 
 namespace {
+
+nb::object linear_algebra_error() { return nb::module_::import_("numpy.linalg").attr("LinAlgError"); }
 
 /// std::invalid_argument is ValueError by itself.
 void translate(const std::exception_ptr& pointer, void*) {
@@ -21,9 +24,12 @@ void translate(const std::exception_ptr& pointer, void*) {
     std::rethrow_exception(pointer);
   } catch (const FileError& error) {
     PyErr_SetString(PyExc_OSError, error.what());
+  } catch (const bandgp::InvalidArgument& error) {
+    raise(error, PyExc_ValueError);
+  } catch (const bandgp::NoResult& error) {
+    raise(error, linear_algebra_error().ptr());
   } catch (const std::runtime_error& error) {
-    const nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");
-    PyErr_SetString(type.ptr(), error.what());
+    PyErr_SetString(linear_algebra_error().ptr(), error.what());
   }
 }
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from . import _core, _inputs
 from ._options import assignments, make_cut, positive, thread_count, told_by, whole
 from ._progress import Progress
-from ._results import (Array, Certificate, FitWarning, LeaveOneOut, NotFittedError, certificate_of, in_python_words,
-                       python_words)
+from ._results import Array, Certificate, FitWarning, LeaveOneOut, NotFittedError, certificate_of
 from ._tools import Table, series_of
 
 if TYPE_CHECKING:
@@ -92,8 +91,7 @@ class GP:
         """
         if not isinstance(self.kernel, str):
             raise TypeError(f'kernel is {self.kernel!r}, must be text such as "se + matern12"')
-        with python_words():
-            _core.parameter_names(self.kernel)
+        _core.parameter_names(self.kernel)
         cut = make_cut(kernel=self.kernel, method=self.method, tolerance=self.tolerance, bandwidth=self.bandwidth,
                        reach=self.reach, inducing=self.inducing, move_inducing=self.move_inducing,
                        neighbours=self.neighbours, taper_range=self.taper_range, taper=self.taper)
@@ -104,7 +102,7 @@ class GP:
         thin = 0.0 if self.thin is None else positive("thin", self.thin)
         series = series_of(t, y, yerr, self.mean, thin, self.time_unit)
         self._zone = _inputs.zone_of(_inputs.index_of(t) if y is None else t) if series.axis.is_calendar else None
-        with Progress(self.progress) as progress, python_words():
+        with Progress(self.progress) as progress:
             fitted, raised = _core.fit(
                 series, kernel=self.kernel, mean=self.mean, cut=cut, init=init, fix=fix,
                 max_evaluations=whole("max_evaluations", self.max_evaluations),
@@ -119,7 +117,7 @@ class GP:
         if raised is not None:
             self._take(fitted if np.isfinite(fitted.nll) else None)
             raise raised
-        message = in_python_words(fitted.message)
+        message = fitted.message
         if fitted.status == "not_positive_definite":
             raise LinAlgError(message)
         if fitted.status == "too_large":
@@ -160,18 +158,17 @@ class GP:
         if return_std and return_cov:
             raise ValueError("return_std and return_cov are given; only one can hold")
         times = _inputs.times_on(self._fit.series.axis, t)
-        with python_words():
-            if components:
-                if return_cov or observed:
-                    raise ValueError("components have means and standard deviations only")
-                mean, variance = self._fit.components(times)
-                return (mean, np.sqrt(np.maximum(variance, 0))) if return_std else mean
-            mean, variance, variance_observed = self._fit.predict(times, return_std)
-            if return_std:
-                return mean, np.sqrt(np.maximum(variance_observed if observed else variance, 0))
-            if not return_cov:
-                return mean
-            covariance = self._fit.covariance(times)
+        if components:
+            if return_cov or observed:
+                raise ValueError("components have means and standard deviations only")
+            mean, variance = self._fit.components(times)
+            return (mean, np.sqrt(np.maximum(variance, 0))) if return_std else mean
+        mean, variance, variance_observed = self._fit.predict(times, return_std)
+        if return_std:
+            return mean, np.sqrt(np.maximum(variance_observed if observed else variance, 0))
+        if not return_cov:
+            return mean
+        covariance = self._fit.covariance(times)
         if observed:
             covariance[np.diag_indices_from(covariance)] += self.noise_
         return mean, covariance
@@ -179,8 +176,7 @@ class GP:
     def sample(self, t: Any, n: int = 1, *, seed: int = 0, observed: bool = False) -> Array:
         """`n` draws of the curve given the data, one row each; the same seed gives the same draws."""
         times = _inputs.times_on(self._fit.series.axis, t)
-        with python_words():
-            draws = self._fit.sample(times, whole("n", n), whole("seed", seed))
+        draws = self._fit.sample(times, whole("n", n), whole("seed", seed))
         if observed:
             draws += np.random.default_rng([1, seed]).normal(0.0, np.sqrt(self.noise_), draws.shape)
         return draws
@@ -191,13 +187,11 @@ class GP:
         For kernels whose terms are all se. Their argument is times as numbers (for dates: units since midnight of
         the first day).
         """
-        with python_words():
-            return self._fit.functions(whole("n", n), whole("seed", seed))
+        return self._fit.functions(whole("n", n), whole("seed", seed))
 
     def loo(self) -> LeaveOneOut:
         """Every observation predicted from all the others, in the order of the rows that fit() was given."""
-        with python_words():
-            mean, variance, standardised, nmse, nlpd, coverage = self._fit.leave_one_out()
+        mean, variance, standardised, nmse, nlpd, coverage = self._fit.leave_one_out()
         series = self._fit.series
         rows, given = series.rows, series.report["rows"]
 
@@ -210,8 +204,7 @@ class GP:
 
     def whitened_residuals(self, *, seed: int = 1) -> Array:
         """One number for each distinct time: independent and standard normal if the model holds."""
-        with python_words():
-            return self._fit.whitened_residuals(whole("seed", seed))
+        return self._fit.whitened_residuals(whole("seed", seed))
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """−NLL at log parameters `theta` (the order of parameters_), and its gradient; by default at the fit.
@@ -228,9 +221,8 @@ class GP:
             raise ValueError("this model holds no data any more (it was saved in its smaller, dual form): fit again")
         if self._loss is None:
             self._loss = _core.Loss(fitted.series, fitted.mean, fitted.cut, thread_count(self.threads))
-        with python_words():
-            kernel = _core.kernel_text(fitted.kernel, values[:-1].tolist())
-            nll, gradient, failure = self._loss(kernel, float(values[-1]), bool(eval_gradient))
+        kernel = _core.kernel_text(fitted.kernel, values[:-1].tolist())
+        nll, gradient, failure = self._loss(kernel, float(values[-1]), bool(eval_gradient))
         if failure == "too_large":
             raise MemoryError("the band does not fit into memory at these parameters")
         if failure:
@@ -261,8 +253,7 @@ class GP:
     def report(self, path: Union[str, os.PathLike[str]]) -> None:
         """Write the report: one HTML page that needs nothing else."""
         target = os.fspath(path)
-        with python_words():
-            self._fit.report(target, f"bandgp.{self._constructor()}.fit(t, y).report({target!r})")
+        self._fit.report(target, f"bandgp.{self._constructor()}.fit(t, y).report({target!r})")
 
     def to_frame(self, t: Any = None) -> pd.DataFrame:
         """The curve as a pandas DataFrame by time: mean, std_latent, std_observed. By default where an eye needs it,
@@ -271,8 +262,7 @@ class GP:
 
         axis = self._fit.series.axis
         times = self._fit.curve_times() if t is None else _inputs.times_on(axis, t)
-        with python_words():
-            mean, latent, observed = self._fit.predict(times, True)
+        mean, latent, observed = self._fit.predict(times, True)
         index = pd.Index(_inputs.to_dates(axis, times) if t is None else t, name="time")
         zone = self._zone or _inputs.zone_on(axis)
         if t is None and zone is not None:
@@ -370,7 +360,7 @@ class GP:
 
     @property
     def message_(self) -> str:
-        return in_python_words(self._fit.message)
+        return self._fit.message
 
     @property
     def method_(self) -> str:
@@ -418,7 +408,7 @@ class GP:
     @property
     def remarks_(self) -> list[str]:
         """What the fit should not be left to say by itself: results that mean less than they look."""
-        return [in_python_words(remark) for remark in self._fit.remarks]
+        return self._fit.remarks
 
     @property
     def trace_(self) -> NDArray[Any]:
@@ -456,7 +446,7 @@ class GP:
 
 
 def _announce(text: str) -> None:
-    warnings.warn(in_python_words(text), FitWarning, stacklevel=3)
+    warnings.warn(text, FitWarning, stacklevel=3)
 
 
 def _one_or_all(values: list[float]) -> Union[float, Array]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 from . import _core
-from ._results import python_words
 
 TRAINED_AT = 1e-5  # kTightTolerance of src/bandgp/fit/fit.cpp: fits end at it, or at `tolerance` where that is less
 RULES = ("corollary", "theorem", "lemma")
@@ -53,13 +52,12 @@ def make_cut(*, kernel: str, method: str, tolerance: float, bandwidth: Union[str
             raise ValueError(f"bandwidth is auto, {', '.join(RULES)} or a whole number, not {bandwidth!r}")
     else:
         rule, width = "bandwidth", whole("bandwidth", bandwidth)
-    with python_words():
-        return _core.make_cut(
-            method=method, rule=rule, tolerance=positive("tolerance", tolerance), bandwidth=width,
-            reach=0.0 if reach is None else positive("reach", reach),
-            inducing=100 if inducing is None else whole("inducing", inducing), move_inducing=bool(move_inducing),
-            neighbours=30 if neighbours is None else whole("neighbours", neighbours),
-            taper_range=0.0 if taper_range is None else positive("taper_range", taper_range), taper=taper or "c2")
+    return _core.make_cut(
+        method=method, rule=rule, tolerance=positive("tolerance", tolerance), bandwidth=width,
+        reach=0.0 if reach is None else positive("reach", reach),
+        inducing=100 if inducing is None else whole("inducing", inducing), move_inducing=bool(move_inducing),
+        neighbours=30 if neighbours is None else whole("neighbours", neighbours),
+        taper_range=0.0 if taper_range is None else positive("taper_range", taper_range), taper=taper or "c2")
 
 
 def told_by(cut: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any, Optional, Union
 from . import _core
 from ._options import thread_count
 from ._progress import ManyFits
-from ._results import python_words
 
 Folder = Union[str, "os.PathLike[str]"]
 BUNDLED = Path(__file__).with_name("sunspots.csv")  # for "sunspots", where no folder of data is named
@@ -33,7 +32,7 @@ def reproduce(experiment: str, out: Folder = "results", *, data: Optional[Folder
     options = {"data": folder or None, "quick": quick or None}
     given = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
     shown = ManyFits(progress)
-    with shown, python_words():
+    with shown:
         text, raised = _core.reproduce(
             name=experiment, out=os.fspath(out), data=folder or os.environ.get("BANDGP_DATA", ""),
             bundled=str(BUNDLED) if data is None and BUNDLED.exists() else "", quick=bool(quick), threads=thread_count(threads),

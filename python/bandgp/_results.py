@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
-from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -86,22 +82,3 @@ def _up(value: float) -> str:
         return f"{value:g}"
     unit = 10.0 ** (np.floor(np.log10(value)) - 1)
     return f"{np.ceil(value / unit * (1 - 1e-12)) * unit:.2g}"
-
-
-def in_python_words(text: str) -> str:
-    """The library's messages name the options of the command line; Python's are spelt otherwise."""
-    text = re.sub(r"--fix (\w+)=([^\s,;]+)", r'fix={"\1": \2}', text)
-    text = re.sub(r"--(method|bandwidth|kernel|mean) (auto|band|dual)\b", r'\1="\2"', text)
-    text = re.sub(r"--thin (\d[^\s,;]*)", r"thin=\1", text)
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda match: match.group(1).replace("-", "_"), text)
-
-
-@contextmanager
-def python_words() -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, LinAlgError) as error:
-        said = in_python_words(str(error))
-        if said == str(error):
-            raise
-        raise type(error)(said) from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core, _inputs
 from ._options import make_cut, positive, thread_count, whole
-from ._results import Array, Evaluation, certificate_of, python_words
+from ._results import Array, Evaluation, certificate_of
 
 
 def kernel_with(kernel: str, variance: Optional[float], lengthscale: Optional[float]) -> str:
@@ -48,8 +48,7 @@ def series_of(t: Any, y: Any, yerr: Any, mean: str, thin: float = 0.0, time_unit
             place = int(np.flatnonzero(errors < 0)[0])
             raise ValueError(f"yerr[{place}] is {errors[place]}, must not be negative")
         variance = errors**2
-    with python_words():
-        return _core.make_series(times, values, variance, axis, mean != "zero", thin)
+    return _core.make_series(times, values, variance, axis, mean != "zero", thin)
 
 
 def nll(t: Any, y: Any = None, yerr: Any = None, *, kernel: str = "se", noise: float, variance: Optional[float] = None,
@@ -62,8 +61,7 @@ def nll(t: Any, y: Any = None, yerr: Any = None, *, kernel: str = "se", noise: f
     cut = make_cut(kernel=text, method=method, tolerance=tolerance, bandwidth=bandwidth, reach=reach, inducing=inducing,
                    move_inducing=False, neighbours=neighbours, taper_range=taper_range, taper=taper)
     series = series_of(t, y, yerr, mean)
-    with python_words():
-        result = _core.evaluate(series, text, float(noise), mean, cut, thread_count(threads))
+    result = _core.evaluate(series, text, float(noise), mean, cut, thread_count(threads))
     names = [f"log_{name}" for name in _core.parameter_names(text)]
     result["gradient"] = dict(zip(names, result["gradient"].tolist()))
     result["certificate"] = certificate_of(result["certificate"])
@@ -82,8 +80,7 @@ def bandwidth(t: Any = None, y: Any = None, yerr: Any = None, *, gap: Optional[f
         return _core.bandwidth_on_grid(text, float(noise), positive("gap", gap), whole("n", n), nats)
     if gap is not None or n is not None:
         raise ValueError("data and gap or n are given; only one can hold")
-    with python_words():
-        return _core.bandwidth_on_series(series_of(t, y, yerr, mean), text, float(noise), mean, nats)
+    return _core.bandwidth_on_series(series_of(t, y, yerr, mean), text, float(noise), mean, nats)
 
 
 def simulate(n: Optional[int] = None, *, t: Any = None, gap: float = 1.0, start: float = 0.0, irregular: bool = False,
@@ -94,12 +91,11 @@ def simulate(n: Optional[int] = None, *, t: Any = None, gap: float = 1.0, start:
     seed = whole("seed", seed)
     if (t is None) == (n is None):
         raise ValueError("give either n or t")
-    with python_words():
-        if t is not None:
-            times = _inputs.numbers(t, "t")
-        else:
-            times = _core.simulate_times(whole("n", n), positive("gap", gap), float(start), bool(irregular), seed)
-        return times, _core.simulate(text, float(noise), times, seed)
+    if t is not None:
+        times = _inputs.numbers(t, "t")
+    else:
+        times = _core.simulate_times(whole("n", n), positive("gap", gap), float(start), bool(irregular), seed)
+    return times, _core.simulate(text, float(noise), times, seed)
 
 
 @dataclass(frozen=True)
@@ -141,10 +137,9 @@ def read_table(path: Union[str, os.PathLike[str]], *, x: Union[str, int] = "", y
     if file != "-":
         with open(file, "rb"):  # FileNotFoundError and its relatives
             pass
-    with python_words():
-        table = _core.read_table(file, x=str(x), y=str(y), yerr=str(yerr),
-                                 step=0.0 if step is None else positive("step", step), skip_bad=skip_bad,
-                                 time_format=time_format, time_unit=time_unit, channel=channel)
+    table = _core.read_table(file, x=str(x), y=str(y), yerr=str(yerr),
+                             step=0.0 if step is None else positive("step", step), skip_bad=skip_bad,
+                             time_format=time_format, time_unit=time_unit, channel=channel)
     variance = table.variance
     return Table(table.time, table.value, variance if variance.size else None, table.time_name,
                  table.value_name, table.axis, file, table.bad_lines, tuple(table.unused))

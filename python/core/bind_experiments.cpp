@@ -20,7 +20,8 @@ nb::tuple reproduce(const std::string& name, const std::string& out, const std::
   {
     const nb::gil_scoped_release unlocked;
     try {
-      ExperimentOptions options{.data = data, .bundled = bundled, .quick = quick};
+      ExperimentOptions options{
+          .data = data, .bundled = bundled, .quick = quick, .spelling = argument_spelling};
       const ExperimentFiles files = experiment_files(out, name, options);
       Store store(files.store);
       options.run.threads = threads;

@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "fitted.hpp"
 #include "training.hpp"
+#include "words.hpp"
 
 namespace bandgp::python {
 namespace {
@@ -209,7 +210,7 @@ void bind_fitted(nb::module_& m) {
       .def("curve_times", [](const Fitted& self) { return to_numpy(nice_times(self)); })
       .def_prop_ro("series", [](const Fitted& self) { return SharedSeries{self.fit().series}; })
       .def_prop_ro("status", [](const Fitted& self) { return status_name(self.fit().status); })
-      .def_prop_ro("message", [](const Fitted& self) { return self.fit().message; })
+      .def_prop_ro("message", [](const Fitted& self) { return self.fit().message_as(argument_spelling); })
       .def_prop_ro("certified", [](const Fitted& self) { return self.fit().certified(); })
       .def_prop_ro("kernel", [](const Fitted& self) { return to_text(self.fit().model.kernel); })
       .def_prop_ro("mean", [](const Fitted& self) { return mean_name(self.fit().model.mean); })

@@ -7,10 +7,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "bandgp/base/guarded.hpp"
 #include "bandgp/io/cut_name.hpp"
 #include "bandgp/methods/make_representation.hpp"
 #include "bindings.hpp"
-#include "guarded.hpp"
 
 namespace bandgp::python {
 namespace {

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "bandgp/io/write_file.hpp"
+#include "words.hpp"
 
 namespace bandgp::python {
 namespace {
@@ -32,6 +33,7 @@ void Fitted::report(const std::string& path, const std::string& command) const {
   options.command = command;
   options.created = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
   options.threads = threads_;
+  options.spelling = argument_spelling;
   const std::string page = report_page(collect_report(fit_, options));
   write_or_refuse([&] { write_file(path, page); });
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fit and the posterior made of it, which is built once and kept.
+// A fit with what Python may change about it.
 #pragma once
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "bandgp/bandgp.hpp"
-#include "guarded.hpp"
 
 namespace bandgp::python {
 
@@ -27,7 +26,7 @@ class Fitted {
   /// What `use` makes of the posterior.  Call it without the interpreter's lock.
   template <typename Use>
   auto with_posterior(Use use) {
-    return posterior_.use([&] { return std::make_unique<Posterior>(fit_.posterior(threads_)); }, use);
+    return fit_.with_posterior(use, threads_);
   }
 
   void save(const std::string& path) const;
@@ -36,7 +35,6 @@ class Fitted {
  private:
   FitResult fit_;
   Index threads_;
-  Guarded<Posterior> posterior_;
 };
 
 }  // namespace bandgp::python

@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "words.hpp"
+
 namespace bandgp::python {
 
 /// Calls into Python; false once anything has been raised.
@@ -41,9 +43,9 @@ void Callbacks::attach(FitOptions& options) {
   if (!announce_.is_none()) {
     options.accept_cost = [this](const CostEstimate& cost) {
       return guarded([&] {
-        announce_(fmt::format(
-            "a band of {} neighbours on {} points takes {:.2g} GB and about {:.0f} s an evaluation; {}",
-            cost.bandwidth, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, cost.advice));
+        announce_(fmt::format("{} on {} points takes {:.2g} GB and about {:.0f} s an evaluation; {}",
+                              cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
+                              words(cost.advice, argument_spelling)));
       });
     };
   }

@@ -22,7 +22,7 @@ void try_out(const std::string& text) {
   if (fit.series->size() > 64) return;
   try {
     const double times[] = {fit.series->report.first_time, fit.series->report.last_time, 0};
-    fit.posterior().predict(times);
+    fit.posterior()->predict(times);
   } catch (const std::runtime_error&) {  // not positive definite: an outcome
   }
 }

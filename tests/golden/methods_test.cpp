@@ -423,7 +423,7 @@ TEST(Methods, train_and_leave_one_out) {
   const FitResult exact = fit_with(series, {.method = Method::exact});
   ASSERT_EQ(exact.status, FitStatus::converged);
   EXPECT_TRUE(exact.certificate.holds());
-  const LeaveOneOut truth = exact.posterior().leave_one_out();
+  const LeaveOneOut truth = exact.posterior()->leave_one_out();
   for (const Cut& cut :
        {Cut{.method = Method::fitc, .inducing = 125}, Cut{.method = Method::vfe, .inducing = 125},
         Cut{.method = Method::taper, .taper = {5000}}, Cut{.method = Method::vecchia, .neighbours = 60}}) {
@@ -433,7 +433,7 @@ TEST(Methods, train_and_leave_one_out) {
     EXPECT_TRUE(other.certified());
     EXPECT_FALSE(other.certificate.holds());
     EXPECT_NEAR(other.nll, exact.nll, 0.05) << method_name(cut.method);
-    const LeaveOneOut loo = other.posterior().leave_one_out();
+    const LeaveOneOut loo = other.posterior()->leave_one_out();
     for (std::size_t i = 0; i < loo.mean.size(); ++i) EXPECT_NEAR(loo.mean[i], truth.mean[i], 0.02);
   }
   const FitResult fixed = fit_with(series, {.method = Method::vfe, .inducing = 20});
@@ -441,7 +441,7 @@ TEST(Methods, train_and_leave_one_out) {
   EXPECT_LT(moved.nll, fixed.nll - 0.1);
   EXPECT_GE(moved.nll, exact.nll - 1e-6);
   EXPECT_EQ(moved.cut.inducing_inputs.size(), 20U);
-  EXPECT_NEAR(moved.posterior().likelihood().nll, moved.nll, 1e-6);
+  EXPECT_NEAR(moved.posterior()->likelihood().nll, moved.nll, 1e-6);
 }
 
 }  // namespace

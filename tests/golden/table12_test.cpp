@@ -145,7 +145,7 @@ TEST_P(Table12, is_reproduced_to_the_digits_printed) {
   EXPECT_EQ(result.status, FitStatus::converged) << result.message;
   EXPECT_TRUE(result.certified());
 
-  Posterior posterior = result.posterior();
+  Posterior& posterior = *result.posterior();
   const Prediction prediction = posterior.predict(data.test_time, false);
   Values covariance = posterior.covariance(data.test_time);
   for (std::size_t i = 0; i < data.test.size(); ++i)

@@ -59,7 +59,7 @@ TEST(Threads, leave_training_and_prediction_the_same_bit_for_bit) {
   const FitResult two = fit(series, options);
   EXPECT_EQ(one.nll, two.nll);
   EXPECT_EQ(to_text(one.model.kernel), to_text(two.model.kernel));
-  const Prediction a = one.posterior(1).predict(grid), b = two.posterior(2).predict(grid);
+  const Prediction a = one.posterior(1)->predict(grid), b = two.posterior(2)->predict(grid);
   EXPECT_EQ(a.mean, b.mean);
   EXPECT_EQ(a.variance, b.variance);
 }

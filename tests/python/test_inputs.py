@@ -185,6 +185,23 @@ def test_refusals(arguments, options, says):
         bandgp.GP(**options).fit(*arguments)
 
 
+def test_errors_have_codes_fields_and_the_names_of_arguments(small, tmp_path):
+    with pytest.raises(ValueError) as equal:
+        bandgp.GP().fit([1, 2, 3], [5, 5, 5])
+    assert equal.value.code == "equal_values" and equal.value.fields == {"observations": 3, "value": 5.0}
+    (tmp_path / "a.csv").write_text("y\n1\n2\n")
+    with pytest.raises(ValueError, match="give the spacing of its values by step") as one:
+        bandgp.read_table(tmp_path / "a.csv")
+    assert one.value.code == "one_column" and one.value.fields["place"].endswith("a.csv")
+    (tmp_path / "b.csv").write_text("t,y\n31/12/02,1\n30/12/02,2\n")
+    with pytest.raises(ValueError, match='such as time_format="%d/%m/%y"') as date:
+        bandgp.read_table(tmp_path / "b.csv")
+    assert date.value.code == "unknown_date" and date.value.fields["column"] == "t"
+    t, y = small
+    with pytest.raises(MemoryError, match=r"allowed: thin the series"):
+        bandgp.GP(method="band", max_bytes=100).fit(t, y)
+
+
 def test_errors_of_other_kinds(small, tmp_path):
     t, y = small
     gp = bandgp.GP()

@@ -188,7 +188,7 @@ TEST(Csv, a_column_that_is_not_there_is_told_with_those_that_are) {
 }
 
 TEST(Csv, one_column_needs_a_step) {
-  EXPECT_EQ(error_of("y\n1\n2\n"), "data.csv: has one column only; give the spacing of its values by --step");
+  EXPECT_EQ(error_of("y\n1\n2\n"), "data.csv: has one column only; give the spacing of its values by step");
   EXPECT_EQ(error_of("1,2\n", {.step = -1}), "step is -1, must be finite and positive");
   EXPECT_EQ(error_of("1,2\n", {.x = "1", .step = 1}),
             "a time column and a step are given; only one of them can hold");
@@ -253,7 +253,7 @@ TEST(Csv, a_first_line_with_a_number_in_it_is_data_and_may_be_malformed) {
 
 TEST(Csv, with_a_step_and_several_columns_the_values_must_be_named) {
   EXPECT_EQ(error_of("t,y\n1,2\n", {.step = 1}),
-            "data.csv: has several columns; with --step, name the values by --y");
+            "data.csv: has several columns; with step, name the values by y");
   EXPECT_EQ(read("t,y\n1,2\n", {.y = "y", .step = 1}).value, (Values{2}));
 }
 

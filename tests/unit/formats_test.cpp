@@ -86,15 +86,14 @@ TEST_F(Formats, columns_are_taken_where_there_is_no_doubt_and_told) {
 }
 
 TEST_F(Formats, columns_that_would_be_a_guess_are_asked_for) {
-  EXPECT_EQ(
-      error_of("year,month,decyear,SN\n1,2,3,4\n"),
-      "which column holds the times? Name it by --x, the values by --y; columns: year, month, decyear, SN");
+  EXPECT_EQ(error_of("year,month,decyear,SN\n1,2,3,4\n"),
+            "which column holds the times? Name it by x, the values by y; columns: year, month, decyear, SN");
   EXPECT_EQ(error_of("year,month,decyear,SN\n1,2,3,4\n", {.y = "SN"}),
-            "which column holds the times? Name it by --x; columns: year, month, decyear, SN");
+            "which column holds the times? Name it by x; columns: year, month, decyear, SN");
   EXPECT_EQ(error_of("isig,datetime,glucose\n1,2003-01-01,3\n"),
-            "which column holds the values? Name it by --y; columns: isig, datetime, glucose");
+            "which column holds the values? Name it by y; columns: isig, datetime, glucose");
   EXPECT_EQ(error_of("1,2,3,4\n"),
-            "which column holds the times? Name it by --x, the values by --y; columns: 1, 2, 3, 4");
+            "which column holds the times? Name it by x, the values by y; columns: 1, 2, 3, 4");
   EXPECT_TRUE(has(error_of("start,end,v\n2003-01-01,2003-01-02,3\n"), "which column holds the times?"));
   std::string wide = "time";
   for (int i = 0; i < 500; ++i) wide += fmt::format(",channel {}", i);
@@ -132,7 +131,7 @@ TEST_F(Formats, what_is_not_a_table_ends_early_and_says_so) {
   EXPECT_TRUE(has(error_of("PK\x03\x04zip"), "zip archive"));
   EXPECT_TRUE(has(error_of("\xFF\xFEt,y"), "UTF-16"));
   EXPECT_TRUE(has(error_of("\x89HDF\r\n"), "HDF5"));
-  EXPECT_TRUE(has(error_of("1,2\n", {.channel = "C3"}), "--channel"));
+  EXPECT_TRUE(has(error_of("1,2\n", {.channel = "C3"}), "channel does not apply"));
   EXPECT_THROW(read_table("/no/such/file"), std::runtime_error);
 }
 
@@ -195,7 +194,7 @@ TEST_F(Formats, npy_that_is_not_read_says_why) {
   const auto shaped = [](const std::string& type, const std::string& shape) {
     return npy<double>(type, shape, false, {1, 2});
   };
-  EXPECT_TRUE(has(error_of(shaped("<f8", "(2,)")), "--step"));
+  EXPECT_TRUE(has(error_of(shaped("<f8", "(2,)")), "by step"));
   EXPECT_TRUE(has(error_of(npy_header(
                       "{'descr': [('t', '<f8'), ('y', '<f8')], 'fortran_order': False, 'shape': (1,), }")),
                   "structured"));
@@ -291,13 +290,13 @@ TEST_F(Formats, edf_channels_have_times_in_seconds_and_physical_values) {
 
 TEST_F(Formats, edf_that_is_not_read_says_why) {
   const Signal fast{"EEG C3", {0, 10, 20, 30}}, slow{"Resp", {100, 200}};
-  EXPECT_EQ(error_of(edf({fast, slow}, 2)), "name one of its channels by --channel: EEG C3, Resp");
+  EXPECT_EQ(error_of(edf({fast, slow}, 2)), "name one of its channels by channel: EEG C3, Resp");
   EXPECT_EQ(error_of(edf({fast, slow}, 2), {.channel = "C4"}), "no channel \"C4\"; channels: EEG C3, Resp");
   EXPECT_TRUE(has(error_of(edf({fast, fast}, 2), {.channel = "EEG C3"}), "2 channels"));
   EXPECT_TRUE(has(error_of(edf({fast, annotations({"+0", "+9"})}, 2, "EDF+D")), "discontinuous"));
-  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.y = "2"}), "--channel"));
-  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.time_format = "%Y"}), "--time-format"));
-  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.time_unit = "week"}), "--time-unit"));
+  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.y = "2"}), "by channel"));
+  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.time_format = "%Y"}), "time_format"));
+  EXPECT_TRUE(has(error_of(edf({fast}, 2), {.time_unit = "week"}), "time_unit"));
   const std::string whole = edf({fast}, 2);
   EXPECT_TRUE(has(error_of(whole.substr(0, whole.size() - 1)), "cut off"));
   EXPECT_TRUE(has(error_of(whole.substr(0, 300)), "cut off"));

@@ -226,7 +226,7 @@ TEST(ModelFile, predicts_bit_by_bit_as_before) {
   const FitResult loaded = from_model_text(to_model_text(small_fit()), "m.json");
   Values times;
   for (int i = -20; i < 120; ++i) times.push_back(1.7e9 + 11.3 * i);
-  Posterior before = small_fit().posterior(), after = loaded.posterior();
+  Posterior &before = *small_fit().posterior(), &after = *loaded.posterior();
   const Prediction a = before.predict(times), b = after.predict(times);
   EXPECT_TRUE(same_bits(a.mean, b.mean));
   EXPECT_TRUE(same_bits(a.variance, b.variance));
@@ -534,7 +534,7 @@ TEST(ModelFile, a_dual_form_predicts_without_the_data_bit_by_bit) {
   EXPECT_EQ(loaded.series->size(), 0);
   std::vector<double> times;
   for (double t = 1e6 - 500; t < 1e6 + 9000; t += 37.7) times.push_back(t);
-  Posterior before = fit.posterior(), after = loaded.posterior();
+  Posterior &before = *fit.posterior(), &after = *loaded.posterior();
   const Prediction a = before.predict(times), b = after.predict(times);
   EXPECT_EQ(a.mean, b.mean);
   EXPECT_EQ(a.variance, b.variance);

@@ -89,16 +89,15 @@ TEST(Advice, a_band_that_was_asked_for_comes_with_another_way_first) {
   const Data data = noise(3000);
   const Series series = make_series(data.time, data.value);
   const auto advice = [&](const char* kernel, const Cut& cut) {
-    return estimate_cost(series, {kernel, 1.0, Mean::constant}, cut).advice;
+    return words(estimate_cost(series, {kernel, 1.0, Mean::constant}, cut).advice);
   };
   const char *se = "1*se(lengthscale=20)", *matern = "1*matern32(lengthscale=20)";
-  EXPECT_EQ(advice(se, {.method = Method::band}).find("--method auto needs no such band; --thin"), 0U);
+  EXPECT_EQ(advice(se, {.method = Method::band}).find("method=auto needs no such band; thin="), 0U);
   EXPECT_EQ(
-      advice(se, {.rule = Cut::Rule::bandwidth, .bandwidth = 9}).find("--bandwidth auto with --method auto"),
-      0U);
-  EXPECT_EQ(advice(matern, {.method = Method::band}).find("--thin"), 0U)
+      advice(se, {.rule = Cut::Rule::bandwidth, .bandwidth = 9}).find("bandwidth=auto with method=auto"), 0U);
+  EXPECT_EQ(advice(matern, {.method = Method::band}).find("thin="), 0U)
       << "nothing but a band is there for it";
-  EXPECT_EQ(advice(matern, {}).find("--thin"), 0U);
+  EXPECT_EQ(advice(matern, {}).find("thin="), 0U);
 }
 
 TEST(Diagnostics, by_hand) {

@@ -117,7 +117,7 @@ TEST(Report, has_the_numbers_of_the_fit) {
   const Values time = block(page, json["points"]["time"]);
   ASSERT_EQ(time.size(), 200U);
   EXPECT_EQ(time[150], 200);
-  Posterior posterior = small_fit().posterior();
+  Posterior& posterior = *small_fit().posterior();
   const Diagnostics expected = diagnose(*small_fit().series, posterior.leave_one_out());
   EXPECT_EQ(json["diagnostics"]["loo_nmse"], expected.loo_nmse);
   EXPECT_EQ(json["diagnostics"]["coverage_95"], expected.coverage_95);
@@ -175,7 +175,7 @@ TEST(Report, text_from_the_data_is_never_markup) {
 TEST(Report, a_fit_that_failed_has_a_page_without_a_curve) {
   FitResult failed = small_fit();
   failed.status = FitStatus::not_positive_definite;
-  failed.message = "the band is too narrow";
+  failed.outcome = text_message("the band is too narrow");
   failed.nll = kUnset;
   failed.certificate = {};
   const ReportData data = collect_report(failed, {});

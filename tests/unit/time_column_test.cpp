@@ -55,7 +55,7 @@ TEST(TimeColumn, an_order_that_no_row_tells_is_an_error_that_names_the_flag) {
   EXPECT_EQ(error_of({"01/02/2003 10:00", "02/02/2003 11:00"}),
             "data.csv: column t: 01/02/2003 10:00 may have the day or the month first, and no row tells "
             "which: give "
-            "--time-format '%d/%m/%Y %H:%M' or '%m/%d/%Y %H:%M'");
+            "time_format '%d/%m/%Y %H:%M' or '%m/%d/%Y %H:%M'");
   EXPECT_EQ(read({"01/02/2003", "02/02/2003"}, {.time_format = "%m/%d/%Y", .time_unit = "d"}).time,
             (Values{0, 31}));
   EXPECT_EQ(read({"01/02/2003", "02/02/2003"}, {.time_format = "%d/%m/%Y"}).time, (Values{0, 1}));
@@ -106,7 +106,7 @@ TEST(TimeColumn, unix_times_stay_numbers_and_have_a_unit) {
   EXPECT_EQ(hours.time, (Values{1, 2}));
   EXPECT_EQ(to_text(hours.axis, hours.time[1]), "1699927200");
   EXPECT_EQ(read({"0", "86400"}, {.time_format = "epoch-s", .time_unit = "d"}).time, (Values{0, 1}));
-  EXPECT_TRUE(has(error_of({"1", "2"}, {.time_unit = "h"}), "--time-unit is for timestamps"));
+  EXPECT_TRUE(has(error_of({"1", "2"}, {.time_unit = "h"}), "time_unit is for timestamps"));
   EXPECT_TRUE(
       has(error_of({"1e18", "2e18"}, {.time_format = "epoch-s", .time_unit = "h"}), "years 1 to 9999"));
 }
@@ -120,8 +120,7 @@ TEST(TimeColumn, the_unit_is_the_longest_within_thirty_gaps) {
   EXPECT_EQ(read({"1749-01", "1749-02", "1749-03"}).axis.unit, "y");
   EXPECT_EQ(read({"2003-01-01"}).axis.unit, "d");
   EXPECT_EQ(read({"2003-01-01", "2003-01-02"}, {.time_unit = "min"}).time, (Values{0, 1440}));
-  EXPECT_EQ(error_of({"2003-01-01"}, {.time_unit = "week"}),
-            "--time-unit is s, min, h, d or y, not \"week\"");
+  EXPECT_EQ(error_of({"2003-01-01"}, {.time_unit = "week"}), "time_unit is s, min, h, d or y, not \"week\"");
 }
 
 TEST(TimeColumn, the_form_is_the_fullest_in_the_column) {
@@ -142,10 +141,10 @@ TEST(TimeColumn, a_time_format_is_held_to) {
             "data.csv:3: \"5\" does not fit the time format %d/%m/%y (column t)");
   EXPECT_EQ(read({"31/12/02", "NA"}, {.time_format = "%d/%m/%y"}).time[0], 0);
   EXPECT_TRUE(has(error_of({"1"}, {.time_format = "%d/%m"}), "needs one year"));
-  EXPECT_TRUE(has(error_of({"1"}, {.time_format = "iso"}), "--time-format is a pattern"));
+  EXPECT_TRUE(has(error_of({"1"}, {.time_format = "iso"}), "time_format is a pattern"));
   EXPECT_TRUE(
-      has(error_of({"31/12/02"}), "neither a number nor a date in a form that is known; --time-format"));
-  EXPECT_TRUE(has(error_of({"1"}, {.step = 1, .time_unit = "h"}), "--step"));
+      has(error_of({"31/12/02"}), "neither a number nor a date in a form that is known; time_format"));
+  EXPECT_TRUE(has(error_of({"1"}, {.step = 1, .time_unit = "h"}), "step says there is none"));
 }
 
 TEST(TimeColumn, date_and_time_of_day_in_two_columns_are_one_time) {

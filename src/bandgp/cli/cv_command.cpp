@@ -10,6 +10,7 @@
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/io/write_file.hpp"
 
 namespace bandgp::cli {
@@ -34,7 +35,7 @@ std::vector<MethodChoice> choices_from(const CvFlags& flags, const Kernel& kerne
   try {
     return parse_choices(text, kernel);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("--methods: {}", error.what()));
+    throw std::invalid_argument(fmt::format("--methods: {}", words_of(error)));
   }
 }
 

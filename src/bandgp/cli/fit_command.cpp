@@ -11,6 +11,7 @@
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
@@ -48,10 +49,11 @@ void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
              "bandgp: {} on {} points takes {:.2g} GB and about {:.0f} s an evaluation, the fit perhaps {}; "
              "{}; Ctrl-C ends it with what it has\n",
              cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
-             seconds_text(progress.expected() * cost.seconds_per_evaluation), cost.advice);
+             seconds_text(progress.expected() * cost.seconds_per_evaluation),
+             words(cost.advice, flag_spelling));
 }
 
-/// Every observation from all the others: about two evaluations.
+/// Every observation from all the others.
 void leave_one_out(FitSummary& summary, Index threads) {
   const FitResult& fit = summary.fit;
   if (fit.status == FitStatus::cancelled || Interrupt::requested()) {
@@ -60,14 +62,14 @@ void leave_one_out(FitSummary& summary, Index threads) {
     summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
   } else {
     try {
-      const Diagnostics found = diagnose(*fit.series, fit.posterior(threads).leave_one_out());
+      const Diagnostics found = diagnose(*fit.series, fit.posterior(threads)->leave_one_out());
       if (std::isfinite(found.loo_nmse) && std::isfinite(found.loo_nlpd)) {
         summary.left_out = found;
       } else {
         summary.no_left_out = "leave-one-out says nothing: there is too little to predict from";
       }
     } catch (const std::runtime_error& error) {
-      summary.no_left_out = fmt::format("leave-one-out was not computed: {}", error.what());
+      summary.no_left_out = fmt::format("leave-one-out was not computed: {}", words_of(error));
     }
   }
 }
@@ -115,13 +117,11 @@ int fit_series(const FitFlags& flags) {
   const bool told =
       to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
   FitSummary summary{result, input, options, {}, "", {}, "", ""};
-  if (told) leave_one_out(summary, options.threads);
   attempt([&] {
-    if (flags.report)
-      write_report(result, flags.command, options.threads, *flags.report,
-                   summary.left_out ? &*summary.left_out : nullptr);
+    if (flags.report) write_report(result, flags.command, options.threads, *flags.report);
   });
   if (told) {
+    leave_one_out(summary, options.threads);  // after the curve of the report: it uses the factor up
     summary.remarks = remarks(result);
     if (!unsaved) summary.output = flags.output.value_or("");
     if (!unsaved) summary.report = flags.report.value_or("");

@@ -10,6 +10,7 @@
 
 #include "bandgp/cli/style.hpp"
 #include "bandgp/cli/times.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/fit/parameters.hpp"
 
 namespace bandgp::cli {
@@ -109,7 +110,7 @@ std::string cost_text(const FitResult& fit) {
 std::string status_text(const FitSummary& summary) {
   const FitStatus status = summary.fit.status;
   std::string text =
-      paint(status == FitStatus::converged ? "converged" : summary.fit.message,
+      paint(status == FitStatus::converged ? "converged" : summary.fit.message_as(flag_spelling),
             status == FitStatus::converged  ? summary.remarks.empty() ? Colour::good : Colour::doubtful
             : status == FitStatus::at_bound ? Colour::doubtful
                                             : Colour::bad);
@@ -157,7 +158,8 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
 }  // namespace
 
 std::string reservation(const FitResult& fit) {
-  if (fit.status != FitStatus::converged && fit.status != FitStatus::at_bound) return fit.message;
+  if (fit.status != FitStatus::converged && fit.status != FitStatus::at_bound)
+    return fit.message_as(flag_spelling);
   return fit.certified() ? "" : certificate_text(fit.certificate);
 }
 
@@ -179,7 +181,7 @@ Json fit_json(const FitSummary& summary) {
   json["parameters"] = named_json("", names, values);
   json["standard_errors"] = named_json("", names, fit.standard_errors);
   json["status"] = status_name(fit.status);
-  json["message"] = fit.message;
+  json["message"] = fit.message_as(flag_spelling);
   json["evaluations"] = fit.evaluations;
   json["seconds"] = fit.seconds;
   json["series"] = series_json(summary.input);

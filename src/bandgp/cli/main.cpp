@@ -13,6 +13,7 @@
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/shell.hpp"
 #include "bandgp/cli/suggestion.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/version.hpp"
 
 namespace {
@@ -79,6 +80,6 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return refuse("not enough memory; --thin D drops points closer than D");
   } catch (const std::exception& error) {
-    return refuse(error.what());
+    return refuse(bandgp::cli::words_of(error));
   }
 }

@@ -9,6 +9,7 @@
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/output.hpp"
 #include "bandgp/cli/reference.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/fit/fit.hpp"
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/io/write_file.hpp"
@@ -41,7 +42,7 @@ std::string failure_text(const Failure& failure, const Likelihood& likelihood, c
         band_text("band", likelihood.bandwidth, 0), failure.row + 1);
   }
   return fmt::format("{} on {} points needs {:.1f} GB of memory and about {:.0f} s; {}", cost.what, cost.n,
-                     failure.bytes / 1e9, failure.seconds, cost.advice);
+                     failure.bytes / 1e9, failure.seconds, words(cost.advice, flag_spelling));
 }
 
 Json to_json(const EvaluationResult& result, const Input& input, const Model& model,
@@ -92,7 +93,7 @@ int nll(const NllFlags& flags) {
   const CostEstimate cost = estimate_cost(*input.series, model, cut);
   if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet && isatty(STDERR_FILENO) == 1) {
     fmt::print(stderr, "bandgp: {} on {} points takes about {:.0f} s; {}\n", cost.what, cost.n,
-               cost.seconds_per_evaluation, cost.advice);
+               cost.seconds_per_evaluation, words(cost.advice, flag_spelling));
   }
   const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
 

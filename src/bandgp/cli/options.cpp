@@ -13,6 +13,7 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/fit/cross_validate.hpp"
 #include "bandgp/io/cut_name.hpp"
 #include "bandgp/io/read_table.hpp"
@@ -178,7 +179,7 @@ Input read_input(const DataFlags& flags, Mean mean, Table* rows) {
   try {
     input.series = std::make_shared<const Series>(make_series(table, options));
   } catch (const std::invalid_argument& error) {
-    refuse(fmt::format("{}: {}", input.name, error.what()));
+    refuse(fmt::format("{}: {}", input.name, words_of(error)));
   }
   if (rows != nullptr) *rows = rows_of(table, input.series->row);
   return input;

@@ -187,7 +187,8 @@ int predict(const PredictFlags& flags) {
   if (times.size() > kMostRows)
     throw std::invalid_argument(fmt::format("{} rows would be some {:.0f} TB: ask for fewer", times.size(),
                                             7e-11 * static_cast<double>(times.size())));
-  Posterior posterior = fit.posterior(thread_count(flags.common));
+  const std::shared_ptr<Posterior> kept = fit.posterior(thread_count(flags.common));
+  Posterior& posterior = *kept;
   const Samples draws(posterior, times, samples, seed);
 
   const SeriesReport& report = fit.series->report;

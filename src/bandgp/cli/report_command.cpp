@@ -48,6 +48,7 @@ void take_data(const DataFlags& flags, const std::string& model, FitResult& fit)
   }
   fit.series = input.series;
   fit.dual = nullptr;
+  fit.forget_posterior();
   fit.source = source_of(input);
 }
 

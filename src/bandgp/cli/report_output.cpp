@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "bandgp/cli/words.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/report/report_data.hpp"
 
@@ -17,12 +18,12 @@ Source source_of(const Input& input) {
 }
 
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path, const Diagnostics* diagnostics) {
+                         const std::string& path) {
   ReportOptions options;
   options.command = command;
   options.created = now_text();
   options.threads = threads;
-  options.diagnostics = diagnostics;
+  options.spelling = flag_spelling;
   const std::string page = report_page(collect_report(fit, options));
   write_file(path, page);
   return page.size();

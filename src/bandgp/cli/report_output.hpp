@@ -4,7 +4,6 @@
 #include <string>
 
 #include "bandgp/cli/options.hpp"
-#include "bandgp/fit/diagnostics.hpp"
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp::cli {
@@ -16,6 +15,6 @@ Source source_of(const Input& input);
 
 /// Collects and writes; returns the size of the page in bytes.
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path, const Diagnostics* diagnostics = nullptr);
+                         const std::string& path);
 
 }  // namespace bandgp::cli

@@ -12,6 +12,7 @@
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/experiments/experiment.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -59,7 +60,8 @@ int reproduce(const ReproduceFlags& flags) {
   ExperimentOptions options{
       .data = data_folder(flags),
       .bundled = flags.data ? "" : bundled_sunspots(),  // a folder asked for is what is meant
-      .quick = flags.quick};
+      .quick = flags.quick,
+      .spelling = flag_spelling};
   options.run.threads = thread_count(common);
   const ExperimentFiles files = experiment_files(*flags.output, flags.experiment, options);
 

@@ -9,6 +9,7 @@
 
 #include "bandgp/base/quote.hpp"
 #include "bandgp/cli/numbers.hpp"
+#include "bandgp/cli/words.hpp"
 #include "bandgp/io/read_table.hpp"
 
 namespace bandgp::cli {
@@ -25,7 +26,7 @@ double parse_time(const Series& series, const std::string& flag, const std::stri
   try {
     return bandgp::parse_time(series.axis, text);
   } catch (const std::invalid_argument& error) {
-    refuse(fmt::format("{}: {}", flag, error.what()));
+    refuse(fmt::format("{}: {}", flag, words_of(error)));
   }
 }
 
@@ -41,7 +42,7 @@ Times Times::grid(const Series& series, const std::string& flag, const std::stri
     try {
       return Times(parse_grid(series.axis, text));
     } catch (const std::invalid_argument& error) {
-      refuse(fmt::format("{}: {}", flag, error.what()));
+      refuse(fmt::format("{}: {}", flag, words_of(error)));
     }
   }
   const double from = parse_time(series, flag, text.substr(0, first));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bandgp/base/message.hpp"
 #include "bandgp/experiments/trials.hpp"
 #include "bandgp/report/document.hpp"
 
@@ -14,6 +15,7 @@ struct ExperimentOptions {
   std::string bundled;  // the sunspot series to take where that folder has none; empty: none
   bool quick = false;   // fewer folds and sizes: minutes become seconds
   RunOptions run = {};
+  Spelling spelling = plain_spelling;  // of options in remarks
 };
 
 struct Experiment {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/experiments/claims.hpp"
 #include "bandgp/experiments/comparison_page.hpp"
 #include "bandgp/experiments/experiment.hpp"
@@ -123,14 +124,8 @@ std::string found(const char* file, const ExperimentOptions& options) {
 }
 
 [[noreturn]] void no_data(const char* file, const ExperimentOptions& options) {
-  throw std::invalid_argument(
-      options.data.empty()
-          ? fmt::format("no data folder: give one that holds {} by --data DIR or "
-                        "BANDGP_DATA (README tells where to get it)",
-                        file)
-          : fmt::format("no {} in {}, the folder of --data or BANDGP_DATA (README tells where "
-                        "to get it)",
-                        file, options.data));
+  if (options.data.empty()) throw InvalidArgument({MessageCode::no_data_folder, {{"file", file}}});
+  throw InvalidArgument({MessageCode::not_in_data_folder, {{"file", file}, {"folder", options.data}}});
 }
 
 }  // namespace
@@ -155,10 +150,9 @@ Experiment sunspots_experiment(const ExperimentOptions& options) {
   if (path == options.bundled) {
     figure.source += " (bundled)";
     figure.values = read_table(path).value;
-    figure.note = fmt::format(
-        "The bundled series of {} months was used, not the paper's of {}: give the folder of that by "
-        "--data or BANDGP_DATA.",
-        figure.values.size(), kSunspotCount);
+    figure.note = words({MessageCode::bundled_series,
+                         {{"months", std::ssize(figure.values)}, {"paper", Index{kSunspotCount}}}},
+                        options.spelling);
   } else {
     figure.values = read_table(path, {.x = "decyear", .y = "SN"}).value;
     if (std::ssize(figure.values) != kSunspotCount)

@@ -61,14 +61,14 @@ FoldResult validate_fold(const Table& table, const Fold& fold, const FitOptions&
       return result;
     }
     begin = Clock::now();
-    Posterior posterior = fitted.posterior(method.threads);
-    const Prediction prediction = posterior.predict(test.time);
+    const std::shared_ptr<Posterior> posterior = fitted.posterior(method.threads);
+    const Prediction prediction = posterior->predict(test.time);
     result.predict_seconds = since(begin);
     std::vector<double> variance = prediction.variance_observed, covariance;
     for (std::size_t i = 0; i < test.variance.size(); ++i) variance[i] += test.variance[i];
     const std::size_t n = test.time.size();
     if (static_cast<Index>(n) <= most_joint) {
-      covariance = posterior.covariance(test.time);
+      covariance = posterior->covariance(test.time);
       for (std::size_t i = 0; i < n; ++i) covariance[i * (n + 1)] += variance[i] - prediction.variance[i];
     }
     result.scores = score(test.value, prediction.mean, variance, covariance);

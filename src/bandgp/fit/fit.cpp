@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <stdexcept>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/fit/standard_errors.hpp"
 #include "bandgp/fit/starts.hpp"
 #include "bandgp/fit/trainer.hpp"
@@ -28,7 +28,7 @@ constexpr double kLongSeconds = 10;
 /// After a cancellation the best so far is still evaluated on all the data, if that takes no longer than
 /// this.
 constexpr double kParting = 1;
-/// A band this wide is what --thin is recommended to bring about.
+/// A band this wide is what thinning the series is recommended to bring about.
 constexpr double kThinnedBandwidth = 200;
 
 /// Contiguous pieces of the series: spacing and noise stay what they are, unlike in a thinned one.
@@ -115,12 +115,19 @@ FitStatus to_fit_status(BfgsStatus status) {
   return FitStatus::stalled;
 }
 
-/// How it ended, for people.
-std::string in_words(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside) {
-  const std::string after = fmt::format("after {} evaluations, NLL {:.6g}", result.evaluations, result.nll);
+/// How training ended, as a value and in the library's words.
+void set_outcome(FitResult& result, Message outcome) {
+  result.message = words(outcome);
+  result.outcome = std::move(outcome);
+}
+
+Message outcome_of(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside) {
+  const auto after = [&](MessageCode code) {
+    return Message{code, {{"evaluations", Index{result.evaluations}}, {"nll", result.nll}}};
+  };
   switch (result.status) {
     case FitStatus::converged:
-      return "converged " + after;
+      return after(MessageCode::converged);
     case FitStatus::at_bound: {
       const std::vector<std::string> names = parameter_names(result.model.kernel);
       std::vector<double> outside(inside.size());
@@ -129,15 +136,14 @@ std::string in_words(const FitResult& result, const Parameters& parameters, cons
       std::string which;
       for (std::size_t i = 0; i < names.size(); ++i)
         if (spread[i] == 1) which += (which.empty() ? "" : ", ") + names[i];
-      return fmt::format("converged with {} at the edge of what is tried: the data do not determine it",
-                         which);
+      return {MessageCode::at_bound, {{"parameters", which}}};
     }
     case FitStatus::out_of_evaluations:
-      return "not converged: the evaluations allowed were used up, " + after;
+      return after(MessageCode::out_of_evaluations);
     case FitStatus::cancelled:
-      return "interrupted " + after + "; this is the best so far";
+      return after(MessageCode::cancelled);
     default:
-      return "not converged: no step improves the NLL any more, though its slope is not small, " + after;
+      return after(MessageCode::stalled);
   }
 }
 
@@ -145,28 +151,36 @@ std::string in_words(const FitResult& result, const Parameters& parameters, cons
 void explain_no_start(FitResult& result, const Trainer& trainer, double max_bytes) {
   if (trainer.cancelled()) {
     result.status = FitStatus::cancelled;
-    result.message = "cancelled before any parameters were tried";
+    set_outcome(result, {MessageCode::cancelled_at_start});
   } else if (result.rejected_too_large > 0) {
     result.status = FitStatus::too_large;
-    result.message = fmt::format(
-        "the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: --thin the series",
-        trainer.smallest_refused() / 1e9, max_bytes / 1e9);
+    set_outcome(result, {MessageCode::too_large_everywhere,
+                         {{"bytes", trainer.smallest_refused()}, {"allowed", max_bytes}}});
   } else if (result.cut.rule == Cut::Rule::tolerance) {
     result.status = FitStatus::not_positive_definite;
-    result.message = fmt::format(
-        "the covariance was singular in double precision at {} of {} points tried: the values have hardly "
-        "any noise; "
-        "fix some, as in --fix noise={:.0e}",
-        result.rejected_not_positive_definite, result.evaluations, 1e-6 * result.model.kernel.variance());
+    set_outcome(result, {MessageCode::singular_everywhere,
+                         {{"rejected", Index{result.rejected_not_positive_definite}},
+                          {"evaluations", Index{result.evaluations}},
+                          {"noise", 1e-6 * result.model.kernel.variance()}}});
   } else {
     result.status = FitStatus::not_positive_definite;
-    result.message = fmt::format(
-        "the banded covariance lost positive definiteness at {} of {} points tried, and wherever all data "
-        "were used: "
-        "widen the band",
-        result.rejected_not_positive_definite, result.evaluations);
+    set_outcome(result, {MessageCode::band_too_narrow_everywhere,
+                         {{"rejected", Index{result.rejected_not_positive_definite}},
+                          {"evaluations", Index{result.evaluations}}}});
   }
   result.nll = kUnset;
+}
+
+/// One more factorisation at the optimum, with the memory of the training: rounding is estimated from it, and
+/// the summary, the report, the model file and predictions use it.
+void hand_over(Stage& stage, FitResult& result) {
+  try {
+    auto posterior = std::make_shared<Posterior>(result.series, result.model, stage.take_evaluator());
+    result.rounding = posterior->rounding();
+    result.kept = std::make_shared<Guarded<Posterior>>(std::move(posterior));
+  } catch (const std::exception&) {  // whoever asks for the posterior is told
+    result.rounding = kUnset;
+  }
 }
 
 /// One more factorisation, and residuals of it.
@@ -175,21 +189,22 @@ double rounding_at(Evaluator& evaluator, const Model& model) {
   return evaluator.evaluate(model, false, likelihood) ? kUnset : evaluator.rounding();
 }
 
-/// A band that nobody asked for is the narrowest that will do; one that was asked for need not be.
-std::string cheaper(const Cut& cut, const Kernel& kernel, double thin) {
-  if (cut.method == Method::exact) return "--method auto computes the same GP with a certificate";
-  if (cut.method == Method::fitc || cut.method == Method::vfe) return "take fewer --inducing inputs";
-  if (cut.method == Method::vecchia) return "take fewer --neighbours";
-  if (cut.method == Method::taper) return "take a shorter --taper-range";
+/// With a tolerance the band is as narrow as the certificate allows, so that narrowing it is no advice; a
+/// bandwidth that the user fixed may be wider than it needs to be.
+std::vector<Message> cheaper_alternatives(const Cut& cut, const Kernel& kernel, double thin) {
+  if (cut.method == Method::exact) return {{MessageCode::use_automatic_for_exact}};
+  if (cut.method == Method::fitc || cut.method == Method::vfe) return {{MessageCode::fewer_inducing}};
+  if (cut.method == Method::vecchia) return {{MessageCode::fewer_neighbours}};
+  if (cut.method == Method::taper) return {{MessageCode::shorter_taper}};
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
   const bool dual = std::ranges::any_of(kernel.terms, has_basis);
-  std::string thinned =
-      fmt::format("--thin {:.3g} would bring it to about {:.0f} neighbours", thin, kThinnedBandwidth);
-  if (!asked_for) return thinned;
-  if (cut.rule != Cut::Rule::tolerance)
-    return fmt::format("--bandwidth auto{} keeps no more than it needs; {}",
-                       dual ? " with --method auto" : "", thinned);
-  return dual ? "--method auto needs no such band; " + thinned : thinned;
+  std::vector<Message> advice;
+  if (asked_for && cut.rule != Cut::Rule::tolerance)
+    advice.push_back({MessageCode::use_automatic_bandwidth, {{"dual", Index{dual ? 1 : 0}}}});
+  else if (asked_for && dual)
+    advice.push_back({MessageCode::use_automatic_method});
+  advice.push_back({MessageCode::thin_series, {{"thin", thin}, {"neighbours", kThinnedBandwidth}}});
+  return advice;
 }
 
 std::string held(const Cut& cut, Index bandwidth) {
@@ -213,7 +228,7 @@ CostEstimate cost_of(Representation& representation, const Series& series, const
           cost.seconds,
           thin,
           held(cut, cost.bandwidth),
-          cheaper(cut, internal.kernel, thin)};
+          cheaper_alternatives(cut, internal.kernel, thin)};
 }
 
 CostEstimate cost_at(Stage& stage, const Model& model, const Cut& cut) {
@@ -226,51 +241,52 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
   const CostEstimate cost = cost_at(stage, model, options.cut);
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
-    result.message = fmt::format(
-        "{} on {} points needs {:.1f} GB and about {:.0f} s an evaluation, {:.1f} GB are allowed; {}",
-        cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation, max_bytes / 1e9, cost.advice);
+    set_outcome(result, {MessageCode::stage_too_large,
+                         {{"what", cost.what},
+                          {"n", cost.n},
+                          {"bytes", cost.bytes},
+                          {"seconds", cost.seconds_per_evaluation},
+                          {"allowed", max_bytes}},
+                         cost.advice});
     return false;
   }
   const bool cancelled = options.cancelled && options.cancelled();
   if (cancelled && cost.seconds_per_evaluation > kParting) {
     result.status = FitStatus::cancelled;
-    result.message = fmt::format(
-        "cancelled during the search; an evaluation on all {} points would take about {:.0f} s more", cost.n,
-        cost.seconds_per_evaluation);
+    set_outcome(result, {MessageCode::cancelled_in_search,
+                         {{"n", cost.n}, {"seconds", cost.seconds_per_evaluation}}});
     return false;
   }
   if (cost.seconds_per_evaluation > kLongSeconds && options.accept_cost && !options.accept_cost(cost)) {
     result.status = FitStatus::cancelled;
-    result.message = "stopped before an expensive stage";
+    set_outcome(result, {MessageCode::cost_refused});
     return false;
   }
   return true;
 }
 
 void require_fittable(const Series& series, const FitOptions& options) {
-  if (options.kernel.terms.empty()) throw std::invalid_argument("the kernel has no term");
+  if (options.kernel.terms.empty()) throw InvalidArgument({MessageCode::kernel_without_terms});
   require_valid(options.cut);
   require_centred_for(options.mean, series);
   if (options.mean == Mean::linear && series.size() < 2) {
-    throw std::invalid_argument("a linear mean needs at least two different times");
+    throw InvalidArgument({MessageCode::linear_mean_of_one_time});
   }
   const double unit = series.units.value_unit;
   if (!std::isnormal(unit * unit)) {
-    throw std::invalid_argument(
-        fmt::format("values of size {} have no variance in double precision: rescale them", unit));
+    throw InvalidArgument({MessageCode::values_out_of_scale, {{"size", unit}}});
   }
   const auto fixed_noise = options.fix.find("noise");
   if (fixed_noise != options.fix.end() && fixed_noise->second == 0 && !series.all_errors_known()) {
-    throw std::invalid_argument("noise fixed at 0 needs a known positive error for every point (--yerr)");
+    throw InvalidArgument({MessageCode::fixed_noise_without_errors});
   }
   const auto [low, high] = std::minmax_element(series.value.begin(), series.value.end());
   if (*low == *high && (options.mean != Mean::zero || *low == 0)) {
     if (series.observations() == 1)
-      throw std::invalid_argument(
-          fmt::format("one observation{} is not enough to fit",
-                      series.report.thinned > 0 ? ", which is what --thin leaves," : ""));
-    throw std::invalid_argument(fmt::format("all {} values are equal ({}): there is nothing to fit",
-                                            series.observations(), series.units.value_out(*low)));
+      throw InvalidArgument({MessageCode::one_observation, {{"thinned", series.report.thinned}}});
+    throw InvalidArgument(
+        {MessageCode::equal_values,
+         {{"observations", series.observations()}, {"value", series.units.value_out(*low)}}});
   }
 }
 
@@ -426,16 +442,17 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.bandwidth = likelihood.bandwidth;
   result.reach = likelihood.reach;
   result.condition = likelihood.condition;
-  result.rounding = rounding_at(stage.evaluator(), found.model);
   result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
+  hand_over(stage, result);
   result.seconds = trainer.seconds();
-  result.message = in_words(result, parameters, inside);
+  set_outcome(result, outcome_of(result, parameters, inside));
   return result;
 }
 
-Posterior FitResult::posterior(Index threads) const {
-  if (dual) return Posterior(series, model, *dual);
-  return Posterior(series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
+std::shared_ptr<Posterior> FitResult::build_posterior(Index threads) const {
+  if (dual) return std::make_shared<Posterior>(series, model, *dual);
+  return std::make_shared<Posterior>(
+      series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
 }
 
 CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {

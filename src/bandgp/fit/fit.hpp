@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bandgp/base/guarded.hpp"
+#include "bandgp/base/message.hpp"
 #include "bandgp/gp/auto_representation.hpp"
 #include "bandgp/gp/posterior.hpp"
 #include "bandgp/series/table.hpp"
@@ -42,9 +44,9 @@ struct CostEstimate {
   Index n, bandwidth;
   double bytes;  // of the matrix
   double seconds_per_evaluation;
-  double thin;         // a spacing that would bring the band down to about 200, user's time units
-  std::string what;    // is so large: "a band of 300 neighbours"
-  std::string advice;  // how to do with less, one sentence without its end
+  double thin;                  // a spacing that would bring the band down to about 200, user's time units
+  std::string what;             // What needs the memory: "a band of 300 neighbours".
+  std::vector<Message> advice;  // how to do with less
 };
 
 struct FitOptions {
@@ -76,8 +78,9 @@ struct Source {
 
 struct FitResult {
   FitStatus status = FitStatus::stalled;
-  std::string message;  // one sentence, with the numbers in it
-  Model model;          // user's units
+  std::string message;             // how training ended, one sentence in the library's words
+  std::optional<Message> outcome;  // the same as a value; none in a result that was read from a file
+  Model model;                     // user's units
   std::vector<double>
       standard_errors;  // parameter_names() order; NaN where fixed, at a bound or not asked for
   double nll = 0;
@@ -100,13 +103,34 @@ struct FitResult {
   std::string data_checksum;  // of the series a model file was made of (io/model_file.hpp); empty: not known
   std::shared_ptr<const DualState>
       dual;  // read from a file without the data (series has no points then): predicts
+  /// The posterior that training ended with; empty until it is asked for in a result that was read from a
+  /// file.  Copies share it.
+  std::shared_ptr<Guarded<Posterior>> kept = std::make_shared<Guarded<Posterior>>();
 
   /// Certified, or of a model that has nothing to certify.
   bool certified() const { return certificate.holds() || certificate.other_model; }
-  /// The posterior at the fitted parameters (built anew at every call).
-  Posterior posterior(Index threads = 1) const;
-  /// Mean and variances at these times; posterior() is the way to ask more than once.
-  Prediction predict(std::span<const double> times) const { return posterior().predict(times); }
+  /// The message with options spelt in this way.
+  std::string message_as(Spelling spelling) const { return outcome ? words(*outcome, spelling) : message; }
+  /// What `use` makes of the posterior at the fitted parameters: the one that training ended with, factored,
+  /// or one that is built at the first call and kept, with this many threads.  Other threads that ask the
+  /// same result, or a copy of it, wait meanwhile; `use` must not come back to the result's posterior itself.
+  template <typename Use>
+  auto with_posterior(Use use, Index threads = 1) const {
+    return kept->use([&] { return build_posterior(threads); }, use);
+  }
+  /// The same posterior, for one thread.
+  std::shared_ptr<Posterior> posterior(Index threads = 1) const {
+    return kept->get([&] { return build_posterior(threads); });
+  }
+  /// After a change of series, model or cut: another is built when it is asked for.
+  void forget_posterior() { kept = std::make_shared<Guarded<Posterior>>(); }
+  /// Mean and variances at these times.
+  Prediction predict(std::span<const double> times) const {
+    return with_posterior([&](Posterior& posterior) { return posterior.predict(times); });
+  }
+
+ private:
+  std::shared_ptr<Posterior> build_posterior(Index threads) const;
 };
 
 /// Throws std::invalid_argument for a mistake in the options (unknown parameter name, value not positive, all

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "bandgp/base/error.hpp"
 
 namespace bandgp {
 
@@ -25,11 +26,14 @@ Optionals by_index(const std::map<std::string, double>& named, const Kernel& ker
   for (const auto& [name, value] : named) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      throw std::invalid_argument(
-          fmt::format("{}: no parameter \"{}\"; there are {}", option, name, fmt::join(names, ", ")));
+      throw InvalidArgument({MessageCode::unknown_parameter,
+                             {{"option", std::string(option)},
+                              {"parameter", name},
+                              {"parameters", fmt::format("{}", fmt::join(names, ", "))}}});
     }
     if (!std::isfinite(value) || value < 0 || (value == 0 && !(noise_may_vanish && name == "noise"))) {
-      throw std::invalid_argument(fmt::format("{}: {} must be positive, not {}", option, name, value));
+      throw InvalidArgument({MessageCode::parameter_not_positive,
+                             {{"option", std::string(option)}, {"parameter", name}, {"value", value}}});
     }
     values[static_cast<std::size_t>(at - names.begin())] = value;
   }

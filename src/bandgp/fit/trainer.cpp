@@ -72,7 +72,8 @@ class MovingInputs {
 }  // namespace
 
 Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
-    : evaluator_(series, mean, make_representation(cut, max_bytes, threads)), number_(number) {}
+    : evaluator_(std::make_unique<Evaluator>(series, mean, make_representation(cut, max_bytes, threads))),
+      number_(number) {}
 
 Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
 

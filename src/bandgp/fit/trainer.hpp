@@ -22,13 +22,15 @@ struct Candidate {
 class Stage {
  public:
   Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number);
-  const Series& series() const { return evaluator_.series(); }
-  Evaluator& evaluator() { return evaluator_; }
-  Representation& representation() { return evaluator_.representation(); }
+  const Series& series() const { return evaluator_->series(); }
+  Evaluator& evaluator() { return *evaluator_; }
+  Representation& representation() { return evaluator_->representation(); }
+  /// For the posterior; the stage is of no use afterwards.
+  std::unique_ptr<Evaluator> take_evaluator() { return std::move(evaluator_); }
   int number() const { return number_; }
 
  private:
-  Evaluator evaluator_;
+  std::unique_ptr<Evaluator> evaluator_;
   int number_;
 };
 

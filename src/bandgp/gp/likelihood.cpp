@@ -47,6 +47,7 @@ RightHandSides Evaluator::more_columns(AlignedBuffer& memory, Index count) const
 
 bool Evaluator::reduce_again() {
   load_columns();
+  finished_ = false;
   if (!representation_->reduce(columns())) return false;
   weigh();
   return true;
@@ -101,6 +102,8 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   const double q_bound = observations_.noise_weighted_square(mean() != Mean::zero);
   if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
   load_columns();
+  finished_ = false;
+  ++factorizations_;
   if (auto failure = representation_->factor(columns())) return failure;
   weigh();
 
@@ -140,6 +143,21 @@ std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradien
   return std::nullopt;
 }
 
+void Evaluator::finish() {
+  if (finished_) return;
+  kept_.reserve(stride_);
+  std::copy_n(columns_.data(), stride_, kept_.data());
+  representation_->finish(columns());
+  finished_ = true;
+}
+
+AlignedBuffer Evaluator::reduced_data() const {
+  AlignedBuffer copy;
+  copy.reserve(stride_);
+  std::copy_n(finished_ ? kept_.data() : columns_.data(), stride_, copy.data());
+  return copy;
+}
+
 double Evaluator::rounding() {
   AlignedBuffer residual;  // y − Cβ
   residual.reserve(observations_.padded_size());
@@ -150,12 +168,14 @@ double Evaluator::rounding() {
       residual.data()[i] -=
           weights_.beta[static_cast<std::size_t>(c)] * global_.value(c, observations_.time()[i]);
   }
-  return representation_->rounding(columns_.data(), residual.data());
+  AlignedBuffer reduced = reduced_data();
+  return representation_->rounding(reduced.data(), residual.data());
 }
 
 std::vector<double> Evaluator::whitened(std::uint64_t seed) {
-  representation_->whiten(columns_.data(), seed);
-  return {columns_.data(), columns_.data() + observations_.size()};
+  AlignedBuffer reduced = reduced_data();
+  representation_->whiten(reduced.data(), seed);
+  return {reduced.data(), reduced.data() + observations_.size()};
 }
 
 std::vector<double> mean_in_user_units(const std::vector<double>& beta, const Units& units,

@@ -37,10 +37,15 @@ class Evaluator {
   /// The loss at θ (internal units) and, where asked for, its gradient.  The result's vector is reused.
   [[nodiscard]] std::optional<Failure> evaluate(const Model& model, bool with_gradient, Likelihood& out);
 
-  /// After an evaluation without gradient, whose columns it uses up: about how many nats rounding costs.
+  /// After an evaluation without gradient: the reduced columns become A⁻¹ columns, for prediction.  That of
+  /// the data is kept aside as it was, for rounding() and whitened().
+  void finish();
+  /// After an evaluation without gradient, while its factor is there: about how many nats rounding costs.
   double rounding();
   /// Likewise: one draw of L_B⁻¹(y − Hβ − Φw), white noise where the model holds (representation.hpp).
   std::vector<double> whitened(std::uint64_t seed);
+  /// How often a covariance was factored since this was made.
+  Index factorizations() const { return factorizations_; }
 
   Representation& representation() { return *representation_; }
   const Series& series() const { return series_; }
@@ -48,7 +53,8 @@ class Evaluator {
   Mean mean() const { return global_.mean(); }
   const GlobalColumns& global_columns() const { return global_; }
 
-  /// What evaluate() without gradient leaves behind, for prediction: the reduced columns y − Cβ, C and β.
+  /// What evaluate() without gradient leaves behind: the reduced columns y − Cβ, C and β; after finish() A⁻¹
+  /// times the columns.
   RightHandSides columns() { return {columns_.data(), 1 + global_.count(), stride_}; }
   const ColumnWeights& column_weights() const { return weights_; }
   /// The reduced columns anew, from the factor that is there; false where the representation cannot.
@@ -64,6 +70,7 @@ class Evaluator {
   void weigh();
   /// Γ's reduced columns ← themselves times chol(M⁻¹): with y's they are what the gradient by A₀ needs.
   void combine_for_gradient();
+  AlignedBuffer reduced_data() const;  // a copy of the reduced column of the data
 
   const Series& series_;
   std::unique_ptr<Representation> representation_;
@@ -72,6 +79,9 @@ class Evaluator {
   Index stride_ = 0, reduced_ = 0;  // of a column, and how much of it counts in products
   GlobalColumns global_;
   AlignedBuffer columns_;
+  AlignedBuffer kept_;  // the reduced column of the data, once finished
+  bool finished_ = false;
+  Index factorizations_ = 0;
   ColumnWeights weights_;
 };
 

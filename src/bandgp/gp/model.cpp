@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/gp/model.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <stdexcept>
+
+#include "bandgp/base/error.hpp"
 
 namespace bandgp {
 
@@ -16,7 +15,7 @@ Mean parse_mean(std::string_view name) {
   for (const Mean mean : {Mean::zero, Mean::constant, Mean::linear}) {
     if (name == mean_name(mean)) return mean;
   }
-  throw std::invalid_argument(fmt::format("mean is zero, constant or linear, not \"{}\"", name));
+  throw InvalidArgument({MessageCode::unknown_mean, {{"given", std::string(name)}}});
 }
 
 namespace {
@@ -67,24 +66,21 @@ Model to_user(const Model& model, const Units& units) {
 
 void require_centred_for(Mean mean, const Series& series) {
   if (mean == Mean::zero && series.units.value_origin != 0) {
-    throw std::invalid_argument(
-        "a model with mean zero needs a series that was not centred: make it with SeriesOptions{.center = "
-        "false}");
+    throw InvalidArgument({MessageCode::centred_series});
   }
 }
 
 void require_valid(const Model& model, const Series& series) {
   require_valid(model.kernel);
   if (!std::isfinite(model.noise) || model.noise < 0) {
-    throw std::invalid_argument(fmt::format("noise is a variance and must be positive, not {}", model.noise));
+    throw InvalidArgument({MessageCode::noise_not_positive, {{"value", model.noise}}});
   }
   if (model.noise == 0 && !series.all_errors_known()) {
-    throw std::invalid_argument(
-        "noise must be positive: 0 needs a known positive error for every point (--yerr)");
+    throw InvalidArgument({MessageCode::noise_without_errors});
   }
   require_centred_for(model.mean, series);
   if (model.mean == Mean::linear && series.size() < 2) {
-    throw std::invalid_argument("a linear mean needs at least two different times");
+    throw InvalidArgument({MessageCode::linear_mean_of_one_time});
   }
 }
 
@@ -102,8 +98,7 @@ bool survives_units(const Model& model, const Units& units) {
 
 void require_usable(const Model& model, const Series& series) {
   require_valid(model, series);
-  if (!survives_units(model, series.units))
-    throw std::invalid_argument("the parameters are too far from the size of the data to compute with");
+  if (!survives_units(model, series.units)) throw InvalidArgument({MessageCode::parameters_out_of_scale});
 }
 
 }  // namespace bandgp

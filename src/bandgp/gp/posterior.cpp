@@ -11,6 +11,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/gp/simulate.hpp"
 
@@ -23,10 +24,9 @@ constexpr double kSamePosterior = 0.1;
 void require_success(const std::optional<Failure>& failure) {
   if (!failure) return;
   if (failure->kind == Failure::Kind::not_positive_definite) {
-    throw std::runtime_error(
-        fmt::format("the banded covariance is not positive definite (row {}): widen the band", failure->row));
+    throw NoResult({MessageCode::not_positive_definite, {{"row", failure->row}}});
   }
-  throw std::runtime_error(fmt::format("prediction needs a band of {:.1f} GB", failure->bytes / 1e9));
+  throw NoResult({MessageCode::prediction_too_large, {{"bytes", failure->bytes}}});
 }
 
 /// Observations of one time: the sum of their precisions, and of their differences from the curve times that.
@@ -60,9 +60,11 @@ struct SortedTimes {
 
 Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
                      std::unique_ptr<Representation> representation)
-    : series_(std::move(series)),
-      model_(model),
-      evaluator_(std::make_unique<Evaluator>(*series_, model.mean, std::move(representation))) {
+    : Posterior(series, model, std::make_unique<Evaluator>(*series, model.mean, std::move(representation))) {}
+
+Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
+                     std::unique_ptr<Evaluator> evaluator)
+    : series_(std::move(series)), model_(model), evaluator_(std::move(evaluator)) {
   require_valid(model, *series_);
   factor();
 }
@@ -99,16 +101,18 @@ std::vector<double> Posterior::mean_coefficients() const {
   return mean_in_user_units(column_weights().mean_coefficients(), series_->units, global_columns());
 }
 
-void Posterior::evaluate() {
-  require_success(evaluator_->evaluate(to_internal(model_, series_->units), false, likelihood_));
-  likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
-}
-
 void Posterior::factor() {
   if (factored_) return;
-  evaluate();
-  evaluator_->representation().finish(evaluator_->columns());
+  require_success(evaluator_->evaluate(to_internal(model_, series_->units), false, likelihood_));
+  likelihood_.nll = nll_to_user(likelihood_.nll, *series_);
+  evaluator_->finish();
   factored_ = true;
+}
+
+double Posterior::rounding() {
+  if (!evaluator_) throw std::invalid_argument("rounding needs the data, which this model was saved without");
+  factor();
+  return evaluator_->rounding();
 }
 
 void Posterior::project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
@@ -338,7 +342,7 @@ std::vector<double> Posterior::draws_from_simulation(std::span<const double> tim
       draws[static_cast<std::size_t>(k) * m + tests.order[t]] =
           series_->units.value_out(prior[n + t] + moved[t]);
   }
-  representation().finish(columns());  // predictions go on with the columns of the data
+  evaluator_->finish();  // predictions go on with the columns of the data
   return draws;
 }
 
@@ -371,12 +375,12 @@ std::vector<double> Posterior::draws_from_covariance(std::span<const double> tim
 
 std::vector<double> Posterior::whitened_residuals(std::uint64_t seed) {
   if (!evaluator_) throw std::invalid_argument("residuals need the data, which this model was saved without");
-  evaluate();
-  factored_ = false;
+  factor();
   return evaluator_->whitened(seed);
 }
 
-LeaveOneOut Posterior::leave_one_out() {
+const LeaveOneOut& Posterior::leave_one_out() {
+  if (left_out_) return *left_out_;
   if (!evaluator_)
     throw std::invalid_argument("leave-one-out needs the data, which this model was saved without");
   factor();
@@ -425,7 +429,8 @@ LeaveOneOut Posterior::leave_one_out() {
       earlier = earlier + precision(j);
     }
   }
-  return result;
+  left_out_ = std::move(result);
+  return *left_out_;
 }
 
 }  // namespace bandgp

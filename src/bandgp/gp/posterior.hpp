@@ -34,6 +34,10 @@ class Posterior {
   Posterior(std::shared_ptr<const Series> series, const Model& model,
             std::unique_ptr<Representation> representation);
 
+  /// With an evaluator of the series that has its memory already, such as that which training ends with:
+  /// factors at θ once.
+  Posterior(std::shared_ptr<const Series> series, const Model& model, std::unique_ptr<Evaluator> evaluator);
+
   /// From what a model file holds of a fit in its dual form.  `series` lends its units and has no points;
   /// such a posterior predicts, but has no leave-one-out.
   Posterior(std::shared_ptr<const Series> series, const Model& model, const DualState& state);
@@ -56,10 +60,15 @@ class Posterior {
   /// functions() where there are such; else draws of the prior at data and times, moved by what the data say
   /// about them, O(n) each; and from the covariance of all times where a representation has neither.
   std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed);
-  LeaveOneOut leave_one_out();
+  /// Computed once and kept.  The first call uses the factor up: what is asked for after it factors again.
+  const LeaveOneOut& leave_one_out();
   /// A number for every distinct time: independent standard normal ones if the model holds, whatever the
   /// representation. In a band they are L⁻¹(y − Hβ); long terms take one draw of theirs off first, by seed.
   std::vector<double> whitened_residuals(std::uint64_t seed = 1);
+  /// About how many nats rounding adds to the certificate's error of the NLL; not a bound.
+  double rounding();
+  /// How often the covariance was factored by the evaluator in use; 0 where there is none.
+  Index factorizations() const { return evaluator_ ? evaluator_->factorizations() : 0; }
 
   const Likelihood& likelihood() const { return likelihood_; }  // nll in the user's units, the rest internal
   const Model& model() const { return model_; }
@@ -73,8 +82,7 @@ class Posterior {
 
  private:
   void draw(const Weights& weights, std::uint64_t seed, PosteriorFunction& f);
-  void evaluate();  // the reduced columns, and the factor
-  void factor();    // unless it is there: the columns become α, A⁻¹H
+  void factor();  // unless it is there: the columns become α, A⁻¹H
   void project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
                std::vector<double>* variance);
   Representation& representation() { return evaluator_ ? evaluator_->representation() : *restored_; }
@@ -103,6 +111,7 @@ class Posterior {
   std::unique_ptr<Evaluator> evaluator_;  // null when restored
   Likelihood likelihood_;
   bool factored_ = false;
+  std::optional<LeaveOneOut> left_out_;
   // Restored: a dual that can predict, and what an evaluator would know.
   std::unique_ptr<DualRepresentation> restored_;
   AlignedBuffer weights_;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "bandgp/base/error.hpp"
+
 namespace bandgp {
 namespace {
 
@@ -18,6 +20,12 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 }  // namespace
+
+void refuse(const Malformed& malformed, std::string place) {
+  Message message = malformed.message;
+  message.fields.push_back({"place", std::move(place)});
+  throw InvalidArgument(std::move(message));
+}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -4,14 +4,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "bandgp/base/message.hpp"
 
 namespace bandgp {
 
 /// What is wrong with one line; becomes the user's error, or one of bad_lines.
 struct Malformed {
-  std::string reason;
+  explicit Malformed(std::string reason) : message(text_message(std::move(reason))) {}
+  explicit Malformed(Message reason) : message(std::move(reason)) {}
+  Message message;
 };
+
+/// The error that it is where lines are not skipped.
+[[noreturn]] void refuse(const Malformed& malformed, std::string place);
 
 inline constexpr char kBlanks = ' ';    // as a delimiter: any run of blanks and tabs
 inline constexpr char kNothing = '\n';  // as a delimiter: a line is one cell

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <stdexcept>
 #include <string_view>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/quote.hpp"
 
 namespace bandgp {
@@ -17,7 +17,11 @@ namespace {
 constexpr std::size_t kConventional = 3;  // up to here the order time, value, other is what people mean
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw std::invalid_argument(fmt::format("{}: {}", file, what));
+  throw InvalidArgument({MessageCode::text, {{"place", file}, {"text", what}}});
+}
+[[noreturn]] void refuse(const std::string& file, MessageCode code, std::vector<Field> fields = {}) {
+  fields.push_back({"place", file});
+  throw InvalidArgument({code, std::move(fields)});
 }
 
 std::string lower(std::string text) {
@@ -132,26 +136,23 @@ std::string Columns::list() const {
 
 void choose_columns(Columns& columns, const ReadOptions& options, const std::string& file) {
   const bool has_times = options.step == 0;
-  if (has_times && columns.count == 1)
-    refuse(file, "has one column only; give the spacing of its values by --step");
-  if (!has_times && columns.count > 1 && options.y.empty())
-    refuse(file, "has several columns; with --step, name the values by --y");
+  if (has_times && columns.count == 1) refuse(file, MessageCode::one_column);
+  if (!has_times && columns.count > 1 && options.y.empty()) refuse(file, MessageCode::several_columns);
   if (!options.x.empty() && has_times) columns.x = find_column(columns, options.x, file);
   if (!options.y.empty()) columns.y = find_column(columns, options.y, file);
   if (!options.yerr.empty()) columns.yerr = find_column(columns, options.yerr, file);
   if (has_times && !columns.x) columns.x = time_column(columns);
   if (has_times && !columns.x)
-    refuse(file, fmt::format("which column holds the times? Name it by --x{}; columns: {}",
-                             columns.y ? "" : ", the values by --y", columns.list()));
+    refuse(file, MessageCode::which_time_column,
+           {{"values_too", Index{columns.y ? 0 : 1}}, {"columns", columns.list()}});
   if (!columns.y) {
     const std::size_t taken = (columns.x ? 1U : 0U) + (columns.yerr ? 1U : 0U);
-    if (taken >= columns.count) refuse(file, "has no column left for the values; name them by --x and --y");
+    if (taken >= columns.count) refuse(file, MessageCode::no_value_column);
     columns.y = value_column(columns);
   }
-  if (!columns.y)
-    refuse(file, fmt::format("which column holds the values? Name it by --y; columns: {}", columns.list()));
+  if (!columns.y) refuse(file, MessageCode::which_value_column, {{"columns", columns.list()}});
   if (columns.x == columns.y || columns.y == columns.yerr || (columns.x && columns.x == columns.yerr))
-    refuse(file, "one column cannot serve as two of time, value and error (--x, --y, --yerr)");
+    refuse(file, MessageCode::column_serves_twice);
   set_clock(columns, options.time_format);
 }
 
@@ -159,7 +160,7 @@ void choose_time_column(Columns& columns, const ReadOptions& options, const std:
   if (!options.x.empty()) columns.x = find_column(columns, options.x, file);
   if (!columns.x) columns.x = columns.count == 1 ? 0 : time_column(columns);
   if (!columns.x)
-    refuse(file, fmt::format("which column holds the times? Name it by --x; columns: {}", columns.list()));
+    refuse(file, MessageCode::which_time_column, {{"values_too", Index{0}}, {"columns", columns.list()}});
   set_clock(columns, options.time_format);
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/quote.hpp"
 #include "bandgp/io/cells.hpp"
 #include "bandgp/io/columns.hpp"
@@ -77,7 +78,7 @@ class TextRows {
     try {
       split(line_, delimiter_, cells_);
     } catch (const Malformed& malformed) {  // the line that says how many columns there are cannot be skipped
-      throw std::invalid_argument(fmt::format("{}: {}", place(), malformed.reason));
+      refuse(malformed, place());
     }
     columns.count = cells_.size();
     columns.names = header_of(cells_);
@@ -112,7 +113,7 @@ class TextRows {
                                       cells_.size() == 1 ? "cell" : "cells", columns.count)};
         use(cells_, position);
       } catch (const Malformed& malformed) {
-        if (!skip_bad) throw std::invalid_argument(fmt::format("{}: {}", place(), malformed.reason));
+        if (!skip_bad) refuse(malformed, place());
         ++bad;
       }
       ++position;
@@ -146,7 +147,9 @@ void in_column(const std::string& label, auto work) {
   try {
     work();
   } catch (const Malformed& malformed) {
-    throw Malformed{fmt::format("{} (column {})", malformed.reason, label)};
+    Message message = malformed.message;
+    message.fields.push_back({"column", label});
+    throw Malformed(std::move(message));
   }
 }
 
@@ -165,11 +168,9 @@ double error_variance(const Cells& cells, const Columns& columns) {
 void require_valid(const ReadOptions& options) {
   if (!std::isfinite(options.step) || options.step < 0)
     throw std::invalid_argument(fmt::format("step is {}, must be finite and positive", options.step));
-  if (options.step > 0 && !options.x.empty())
-    throw std::invalid_argument("a time column and a step are given; only one of them can hold");
+  if (options.step > 0 && !options.x.empty()) throw InvalidArgument({MessageCode::time_column_and_step});
   if (options.step > 0 && (!options.time_format.empty() || !options.time_unit.empty()))
-    throw std::invalid_argument(
-        "--time-format and --time-unit are for a time column, and --step says there is none");
+    throw InvalidArgument({MessageCode::time_options_without_column});
 }
 
 std::size_t most_rows() {

@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/quote.hpp"
 #include "bandgp/io/csv.hpp"
 
@@ -109,7 +110,8 @@ int find_channel(const edf_hdr_struct& header, const std::string& wanted, const 
   if (times == 1) return found;
   if (times > 1) refuse(file, fmt::format("has {} channels {}", times, quote(wanted)));
   if (wanted.empty() && header.edfsignals == 1) return 0;
-  if (wanted.empty()) refuse(file, "name one of its channels by --channel: " + list);
+  if (wanted.empty())
+    throw InvalidArgument({MessageCode::which_channel, {{"place", file}, {"channels", list}}});
   refuse(file, fmt::format("no channel {}; channels: {}", quote(wanted), list));
 }
 
@@ -127,11 +129,11 @@ bool is_edf(std::string_view head) {
 Table read_edf(ByteSource& source, const ReadOptions& options) {
   const std::string& file = source.name();
   if (!options.x.empty() || !options.y.empty() || !options.yerr.empty() || options.step != 0)
-    refuse(file, "is an EDF recording: choose by --channel; --x, --y, --yerr and --step are for tables");
-  if (!options.time_format.empty()) refuse(file, "is an EDF recording: --time-format is for tables");
+    throw InvalidArgument({MessageCode::table_options_of_recording, {{"place", file}}});
+  if (!options.time_format.empty())
+    throw InvalidArgument({MessageCode::time_format_of_recording, {{"place", file}}});
   if (!options.time_unit.empty() && unit_seconds(options.time_unit) == 0)
-    throw std::invalid_argument(
-        fmt::format("--time-unit is s, min, h, d or y, not {}", quote(options.time_unit)));
+    throw InvalidArgument({MessageCode::unknown_time_unit, {{"given", quote(options.time_unit)}}});
   std::string content = source.read_all();
   mend_header(content);
   const MemoryFile memory(content, file);

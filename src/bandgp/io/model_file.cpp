@@ -118,7 +118,7 @@ std::shared_ptr<const DualState> smaller_than_data(const FitResult& fit) {
                            series.group.size() + series.row.size();
   std::optional<DualState> state;
   try {
-    state = fit.posterior().dual_state();
+    state = fit.with_posterior([](Posterior& posterior) { return posterior.dual_state(); });
   } catch (const std::runtime_error&) {  // no posterior at these parameters: the data are kept
     return nullptr;
   }

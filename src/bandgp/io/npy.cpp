@@ -12,6 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/quote.hpp"
 #include "bandgp/io/cells.hpp"
 #include "bandgp/io/columns.hpp"
@@ -190,7 +191,7 @@ Index for_each_row(const Array& array, const std::string& file, bool skip_bad, a
     try {
       use(row);
     } catch (const Malformed& malformed) {
-      if (!skip_bad) refuse(file, fmt::format("row {}: {}", row + 1, malformed.reason));
+      if (!skip_bad) bandgp::refuse(malformed, fmt::format("{}: row {}", file, row + 1));
       ++bad;
     }
   }
@@ -207,7 +208,7 @@ Table read_npy(ByteSource& source, const ReadOptions& options) {
   const Array array = read_array(source);
   Columns columns = columns_of(array, source.name());
   if (array.one_dimension && options.step == 0)
-    refuse(source.name(), "is an array of one dimension; give the spacing of its values by --step");
+    throw InvalidArgument({MessageCode::one_dimension, {{"place", source.name()}}});
   choose_columns(columns, options, source.name());
   Table table;
   describe(table, columns);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/io/byte_source.hpp"
 #include "bandgp/io/csv.hpp"
 #include "bandgp/io/edf.hpp"
@@ -46,8 +47,7 @@ Table read_table(const std::string& path, const ReadOptions& options) {
   ByteSource source(path);
   if (is_edf(source.head())) return read_edf(source, options);
   if (!options.channel.empty())
-    throw std::invalid_argument(source.name() +
-                                ": is not an EDF recording: --channel does not apply, --y names a column");
+    throw InvalidArgument({MessageCode::channel_of_table, {{"place", source.name()}}});
   if (source.head().starts_with(kNpyMagic)) return read_npy(source, options);
   refuse_foreign(source);
   return read_csv(source, options);

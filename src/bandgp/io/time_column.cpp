@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bandgp/base/error.hpp"
 #include "bandgp/base/quote.hpp"
 #include "bandgp/io/cells.hpp"
 
@@ -86,16 +87,14 @@ std::string readable_unit(const std::vector<Moment>& moments) {
 
 TimeColumn::TimeColumn(const std::string& format, const std::string& unit) : format_(format), unit_(unit) {
   if (!unit.empty() && unit_seconds(unit) == 0)
-    throw std::invalid_argument(fmt::format("--time-unit is s, min, h, d or y, not {}", quote(unit)));
+    throw InvalidArgument({MessageCode::unknown_time_unit, {{"given", quote(unit)}}});
   if (format.empty()) {
     readings_ = kAny;
   } else if (format == "number" || format == "epoch-s" || format == "epoch-ms") {
     kind_ = Kind::numbers;
   } else {
     if (format.find('%') == format.npos)
-      throw std::invalid_argument(fmt::format(
-          "--time-format is a pattern such as '%d-%m-%Y %H:%M', number, epoch-s or epoch-ms, not {}",
-          quote(format)));
+      throw InvalidArgument({MessageCode::unknown_time_format, {{"given", quote(format)}}});
     kind_ = Kind::patterned;
     pattern_ = TimePattern(format);
   }
@@ -144,12 +143,9 @@ void TimeColumn::add_number(double number) {
 
 void TimeColumn::add_written(std::string_view cell) {
   const std::optional<Written> written = read_timestamp(cell);
-  if (!written)
-    throw Malformed{fmt::format("{} is neither a number nor a date{}", quote(cell),
-                                looks_like_date(cell)
-                                    ? " in a form that is known; --time-format tells how it is "
-                                      "written, such as --time-format %d/%m/%y"
-                                    : "")};
+  if (!written && looks_like_date(cell))
+    throw Malformed(Message{MessageCode::unknown_date, {{"cell", quote(cell)}}});
+  if (!written) throw Malformed{fmt::format("{} is neither a number nor a date", quote(cell))};
   const bool first = kind_ == Kind::open;
   if (!first &&
       (written->year_first != form_.year_first || written->month_named != form_.month_named ||
@@ -213,9 +209,11 @@ std::vector<double> TimeColumn::finish(const std::string& place, TimeAxis& axis)
   }
   if (!order_ && !doubtful_.empty()) {
     const auto pattern = [&](DateOrder order) { return pattern_of(form_, order); };
-    throw std::invalid_argument(fmt::format(
-        "{}: {} may have the day or the month first, and no row tells which: give --time-format '{}' or '{}'",
-        place, doubtful_, pattern(DateOrder::day_first), pattern(DateOrder::month_first)));
+    throw InvalidArgument({MessageCode::day_or_month_first,
+                           {{"place", place},
+                            {"cell", doubtful_},
+                            {"day_first", pattern(DateOrder::day_first)},
+                            {"month_first", pattern(DateOrder::month_first)}}});
   }
   axis.digits = form_.fraction;
   if ((form_.zone_form == ':' || form_.zone_form == '+') && !zones_differ_) axis.zone = form_.fields.zone;
@@ -249,10 +247,7 @@ std::vector<double> TimeColumn::finish_numbers(const std::string& place, TimeAxi
   if (format_ == "epoch-ms" || (any && (readings_ & kEpochMs) != 0)) axis.format = "epoch-ms";
   if (axis.is_plain()) {
     if (unit_.empty()) return std::move(numbers_);
-    throw std::invalid_argument(
-        fmt::format("{}: --time-unit is for timestamps, and these times are plain numbers "
-                    "(--time-format epoch-s or epoch-ms says they are Unix times)",
-                    place));
+    throw InvalidArgument({MessageCode::time_unit_of_numbers, {{"place", place}}});
   }
   const bool millis = axis.format == "epoch-ms";
   axis.unit = !unit_.empty() ? unit_ : millis ? "ms" : "s";

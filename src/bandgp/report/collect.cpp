@@ -130,8 +130,7 @@ std::vector<Index> ranks_of(Index count) {
   return ranks;
 }
 
-ReportNoise noise_of(Posterior& posterior, const Diagnostics& diagnostics) {
-  std::vector<double> white = posterior.whitened_residuals();
+ReportNoise noise_of(std::vector<double> white, const Diagnostics& diagnostics) {
   ReportNoise noise;
   noise.count = std::ssize(white);
   noise.pit = pit_histogram(diagnostics.standardised, kBins);
@@ -158,30 +157,34 @@ bool has_posterior(const FitResult& fit) {
   return std::isfinite(fit.nll) && fit.model.kernel.complete() && std::isfinite(fit.model.noise);
 }
 
+/// Everything that needs the posterior, leave-one-out last: it uses the factor up.
+void ask(Posterior& posterior, const FitResult& fit, ReportData& data) {
+  data.curve = curve_of(posterior, fit);
+  for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
+  if (fit.series->size() == 0) return;
+  std::vector<double> white = posterior.whitened_residuals();
+  data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
+  data.noise = noise_of(std::move(white), data.diagnostics);
+}
+
 }  // namespace
 
 ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
   ReportData data;
   data.fit = fit;
+  data.fit.message = fit.message_as(options.spelling);
   data.command = options.command;
   data.created = options.created;
   data.axis = axis_of(fit.series->axis);
   const bool with_data = fit.series->size() > 0;
   if (!has_posterior(fit)) {
-    data.remark = "There is no curve, because there is no fit: " + fit.message + ".";
+    data.remark = "There is no curve, because there is no fit: " + data.fit.message + ".";
   } else {
     try {
-      Posterior posterior = fit.posterior(options.threads);
-      data.curve = curve_of(posterior, fit);
-      for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
+      fit.with_posterior([&](Posterior& posterior) { ask(posterior, fit, data); }, options.threads);
       data.covariance = covariance_of(fit);
-      if (with_data) {  // last: it uses the factor up
-        data.diagnostics = options.diagnostics != nullptr ? *options.diagnostics
-                                                          : diagnose(*fit.series, posterior.leave_one_out());
-        data.noise = noise_of(posterior, data.diagnostics);
-      } else {
-        data.remark =
-            "The model file holds the curve but not the data. Points and residuals appear with --data FILE.";
+      if (!with_data) {
+        data.remark = words({MessageCode::report_without_data}, options.spelling);
       }
     } catch (const std::runtime_error& error) {  // an outcome at these parameters, not a mistake
       data.remark = fmt::format("There is no curve at these parameters: {}.", error.what());

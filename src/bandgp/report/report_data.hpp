@@ -68,8 +68,8 @@ struct ReportData {
 
 struct ReportOptions {
   std::string command = {}, created = {};
+  Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
-  const Diagnostics* diagnostics = nullptr;  // where they are known already
 };
 
 /// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
