@@ -197,6 +197,15 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
        return "not converged: no step improves the NLL any more, though its slope is not small, " +
               after(say);
      }},
+    {rounding, "rounding",
+     [](Say say) {
+       return format(
+           "rounding, about {:.1g} nats of the NLL, hides where its minimum is, {}; with a larger noise "
+           "there "
+           "would be one, as in {}",
+           say.number("rounding"), after(say),
+           say.option(Option::fix, format("noise={:.0e}", say.number("noise"))));
+     }},
     {cancelled, "cancelled",
      [](Say say) { return "interrupted " + after(say) + "; this is the best so far"; }},
     {cancelled_at_start, "cancelled_at_start",

@@ -54,6 +54,7 @@ enum class MessageCode {
   at_bound,
   out_of_evaluations,
   stalled,
+  rounding,
   cancelled,
   cancelled_at_start,
   cancelled_in_search,

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "bandgp/base/error.hpp"
+#include "bandgp/fit/search.hpp"
 #include "bandgp/fit/standard_errors.hpp"
 #include "bandgp/fit/starts.hpp"
 #include "bandgp/fit/trainer.hpp"
@@ -42,46 +43,6 @@ Series part_of(const Series& series, Index size) {
   return subseries(series, ranges);
 }
 
-/// The best model found on a stage, from starts made of the data; sums start from the fit with one term
-/// fewer.
-Candidate search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
-                 const Optionals& init) {
-  const DataScale scale = data_scale(stage.series(), mean);
-  const Parameters parameters(kernel, mean, fixed);
-  std::vector<Model> starts;
-  const std::size_t terms = kernel.terms.size();
-  bool all_given = true;
-  for (std::size_t i = 0; i < fixed.size(); ++i) all_given = all_given && (fixed[i] || init[i]);
-  if (all_given) {
-    starts.push_back(paper_start(kernel, mean, scale));
-  } else if (terms == 1) {
-    starts = grid_starts(kernel, mean, scale);
-    starts.push_back(paper_start(kernel, mean, scale));
-  } else {
-    std::vector<std::size_t> leave_out = {terms - 1};
-    if (kernel.terms.front().shape.index() != kernel.terms.back().shape.index()) leave_out.push_back(0);
-    for (const std::size_t term : leave_out) {
-      Kernel smaller = kernel;
-      smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
-      const Candidate base = search(trainer, stage, smaller, mean, without_term(fixed, kernel, term),
-                                    without_term(init, kernel, term));
-      if (!std::isfinite(base.nll)) continue;
-      const std::vector<Model> split = split_starts(base.model, kernel, term, scale);
-      starts.insert(starts.end(), split.begin(), split.end());
-    }
-    starts.push_back(paper_start(kernel, mean, scale));
-  }
-  for (Model& model : starts) {
-    const auto all = bandgp::parameters(model);
-    for (std::size_t i = 0; i < init.size(); ++i) {
-      if (init[i]) *all[i].value = *init[i];
-      if (fixed[i]) *all[i].value = *fixed[i];
-    }
-  }
-  return terms == 1 ? trainer.best_of(stage, parameters, std::move(starts), 2, 0)
-                    : trainer.best_of(stage, parameters, std::move(starts), 3, 12);
-}
-
 Cut with_tolerance(Cut cut, double tolerance) {
   if (cut.rule == Cut::Rule::tolerance) cut.tolerance = tolerance;
   return cut;
@@ -109,6 +70,7 @@ FitStatus to_fit_status(BfgsStatus status) {
       return FitStatus::out_of_evaluations;
     case BfgsStatus::cancelled:
       return FitStatus::cancelled;
+    case BfgsStatus::rounding:
     case BfgsStatus::stalled:
       break;
   }
@@ -137,6 +99,12 @@ Message outcome_of(const FitResult& result, const Parameters& parameters, const 
       for (std::size_t i = 0; i < names.size(); ++i)
         if (spread[i] == 1) which += (which.empty() ? "" : ", ") + names[i];
       return {MessageCode::at_bound, {{"parameters", which}}};
+    }
+    case FitStatus::rounding: {
+      Message message = after(MessageCode::rounding);
+      message.fields.push_back({"rounding", result.rounding});
+      message.fields.push_back({"noise", 1e-8 * result.model.kernel.variance()});
+      return message;
     }
     case FitStatus::out_of_evaluations:
       return after(MessageCode::out_of_evaluations);
@@ -265,6 +233,132 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
   return true;
 }
 
+/// How training ended on all the data.
+struct Ending {
+  Candidate found;
+  Parameters parameters;  // those that are trained: not those of terms that have vanished
+  Likelihood likelihood;  // at the model found, with its gradient
+  std::vector<bool> inside;
+  Curvature curvature;
+  double rounding = kUnset;
+};
+
+/// What the loss would fall by in a step that is best for this curvature.
+double decrement(const Curvature& curve, std::span<const double> gradient) {
+  const std::size_t p = gradient.size();
+  double sum = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    for (std::size_t j = 0; j < p; ++j) sum += gradient[i] * curve.inverse_hessian[i * p + j] * gradient[j];
+  }
+  return 0.5 * sum;
+}
+
+double longest(std::span<const double> step) {
+  double longest = 0;
+  for (const double s : step) longest = std::max(longest, std::abs(s));
+  return longest;
+}
+
+/// Nats that a minimum may still be above the bottom, for a fit that is called converged.
+constexpr double kConverged = 1e-4;
+
+/// Whether the exact Hessian and the gradient say that this is a minimum, to the rounding of the loss.
+bool is_minimum(const Ending& end) {
+  const double rounding = std::isfinite(end.rounding) ? end.rounding : 0;
+  return end.curvature.known && end.curvature.downward.empty() &&
+         end.curvature.decrement <= std::max(kConverged, rounding);
+}
+
+/// The exact Hessian tells whether training has come to a minimum.  A short Newton step is taken as it is;
+/// where more is left, or the loss curves downwards, the optimiser goes on with that Hessian.  False: θ has
+/// no value any more.
+bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& end) {
+  constexpr int kRounds = 4;
+  Trainer::Differences differences;
+  bool by_differences = false;
+  const auto evaluate_at = [&](const Model& model) {
+    const double nll = trainer.evaluate(stage, model, true, end.likelihood);
+    if (!std::isfinite(nll)) return false;
+    by_differences =
+        gradient_is_doubtful(end.likelihood) &&
+        trainer.difference(stage, end.parameters, end.parameters.free_logs(model), nll, differences);
+    if (by_differences) end.parameters.replace(end.likelihood.gradient, differences.gradient);
+    return true;
+  };
+  for (int round = 0;; ++round) {
+    if (!evaluate_at(end.found.model)) return false;
+    end.inside = trainer.inside_box(stage, end.parameters, end.found.model);
+    end.rounding = rounding_at(stage.evaluator(), end.found.model);
+    const bool doubtful = end.found.status == BfgsStatus::stalled || end.found.status == BfgsStatus::rounding;
+    if (!(options.standard_errors || doubtful) || trainer.cancelled()) return true;
+    const Likelihood before = end.likelihood;
+    const std::vector<double> gradient = end.parameters.pick(before.gradient);
+    stage.representation().freeze();  // the same entries throughout
+    end.curvature = curvature(trainer, stage, end.parameters, end.found.model, before.nll, gradient,
+                              end.inside, by_differences ? &differences : nullptr, end.rounding);
+    stage.representation().thaw();
+    end.likelihood = before;
+    const Curvature& curve = end.curvature;
+    if (!curve.known || trainer.cancelled()) return true;
+
+    const double step = longest(curve.newton_step);
+    const std::vector<double> at = end.parameters.free_logs(end.found.model);
+    if (step > 1e-5 && step < 0.05) {  // the exact Hessian sees a little farther than BFGS did
+      std::vector<double> polished = at;
+      for (std::size_t i = 0; i < at.size(); ++i) polished[i] += curve.newton_step[i];
+      const Model model = end.parameters.model(polished);
+      if (evaluate_at(model) && end.likelihood.nll <= before.nll) {
+        end.found.model = model;
+        end.curvature.decrement = decrement(curve, end.parameters.pick(end.likelihood.gradient));
+        if (is_minimum(end)) return true;
+        end.found.inverse_hessian = curve.inverse_hessian;
+      } else {
+        end.likelihood = before;
+      }
+    }
+    const bool may_go_on =
+        round < kRounds && end.found.status != BfgsStatus::out_of_evaluations && !options.cut.move_inducing;
+    if (is_minimum(end) || !may_go_on) return true;
+    Candidate start = end.found;
+    start.inverse_hessian = curve.inverse_hessian;
+    if (!curve.downward.empty()) {
+      constexpr double kKick = 0.3;
+      std::vector<double> kicked = end.parameters.free_logs(start.model);
+      for (std::size_t i = 0; i < kicked.size(); ++i) kicked[i] += kKick * curve.downward[i];
+      start.model = end.parameters.model(kicked);
+    }
+    const int evaluations = by_differences ? options.max_evaluations / 4 : options.max_evaluations;
+    const Candidate next = trainer.descend(stage, end.parameters, start, 1e-6, evaluations);
+    const double gain = end.likelihood.nll - next.nll;
+    if (!(gain > 0.1 * kConverged)) return true;
+    end.found = next;
+  }
+}
+
+/// A sum is never worse than its parts: where the kernel without one of its terms does as well, that term
+/// gets no variance.  `points` is how many the parts were found on.
+void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& parts, Index points,
+                  const Optionals& fixed, int max_evaluations, Ending& end) {
+  const DataScale scale = data_scale(stage.series(), end.found.model.mean);
+  const double ratio = static_cast<double>(stage.series().size()) / static_cast<double>(points);
+  for (Candidate part : parts) {
+    if (trainer.cancelled()) return;
+    Likelihood likelihood;
+    const double nll = trainer.evaluate(stage, part.model, false, likelihood);
+    if (!std::isfinite(nll)) continue;
+    Ending other{part, trained_parameters(part.model, fixed, scale), {}, {}, {}, kUnset};
+    // Fitted to a part of the data, each parameter is off by a standard error of that part, which costs half
+    // a nat there and `ratio` times as much on all of them; four times that is seldom exceeded.
+    const double may_gain = points == stage.series().size()
+                                ? 0.2
+                                : 2 * ratio * static_cast<double>(other.parameters.free_count());
+    if (nll - may_gain > end.found.nll) continue;
+    for (double& h : part.inverse_hessian) h /= ratio;
+    other.found = trainer.descend(stage, other.parameters, part, 1e-6, max_evaluations);
+    if (other.found.nll <= end.found.nll + kLeastGain) end = other;
+  }
+}
+
 void require_fittable(const Series& series, const FitOptions& options) {
   if (options.kernel.terms.empty()) throw InvalidArgument({MessageCode::kernel_without_terms});
   require_valid(options.cut);
@@ -298,6 +392,8 @@ std::string_view status_name(FitStatus status) {
       return "converged";
     case FitStatus::at_bound:
       return "at_bound";
+    case FitStatus::rounding:
+      return "rounding";
     case FitStatus::out_of_evaluations:
       return "out_of_evaluations";
     case FitStatus::cancelled:
@@ -337,7 +433,6 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
       init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   init = to_internal(init, options.kernel, units);
-  const Parameters parameters(options.kernel, options.mean, fixed);
   Trainer trainer(options, result);
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
@@ -349,11 +444,13 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   const Cut loose = with_tolerance(own_search ? cut : Cut{}, kLooseTolerance);
   const Cut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
   int number = 0;
+  SearchResult found_by_search;
   Candidate best;
   {
     const Series part = coarse ? part_of(*series, kCoarse) : Series{};
     Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, options.threads, number++);
-    best = search(trainer, stage, options.kernel, options.mean, fixed, init);
+    found_by_search = search(trainer, stage, options.kernel, options.mean, fixed, init);
+    best = found_by_search.best;
   }
   result.model = bandgp::to_user(best.model, units);
   result.cut = with_tolerance(options.cut, tight.tolerance);
@@ -368,6 +465,9 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     for (double& h : best.inverse_hessian) h *= static_cast<double>(looked_at) / static_cast<double>(n);
     looked_at = n;
   };
+  const Index searched = looked_at;
+  const DataScale scale = data_scale(*series, options.mean);
+  const Parameters parameters = trained_parameters(best.model, fixed, scale);
   if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
     const Series part = part_of(*series, kMiddle);
     Stage stage(part, options.mean, loose, max_bytes, options.threads, number++);
@@ -388,48 +488,37 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   }
   rescale(series->size());
   if (coarse && cut.rule != Cut::Rule::tolerance) trainer.retreat(stage, parameters, best);
-  Candidate found = trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations);
-  if (!std::isfinite(found.nll)) found.model = best.model;
-  result.status = trainer.cancelled() ? FitStatus::cancelled : to_fit_status(found.status);
+  Ending end{trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations),
+             parameters,
+             {},
+             {},
+             {},
+             kUnset};
+  if (!std::isfinite(end.found.nll)) end.found.model = best.model;
+  prefer_parts(trainer, stage, found_by_search.parts, searched, fixed, options.max_evaluations, end);
 
   // The final word at θ: loss, gradient and certificate, all on the same cut.
-  Likelihood likelihood;
-  const auto evaluate_at = [&](const Model& model) {
-    return std::isfinite(trainer.evaluate(stage, model, true, likelihood));
-  };
-  if (!evaluate_at(found.model)) {
+  if (!settle(trainer, stage, options, end)) {
     explain_no_start(result, trainer, max_bytes);
-    result.model = bandgp::to_user(found.model, units);
+    result.model = bandgp::to_user(end.found.model, units);
     result.seconds = trainer.seconds();
     return result;
   }
-  const std::vector<double> at = parameters.free_logs(found.model);
-  const std::vector<bool> inside = trainer.inside_box(stage, parameters, found.model);
-  if (result.status == FitStatus::converged && std::ranges::count(inside, false) > 0)
+  const Candidate& found = end.found;
+  Likelihood& likelihood = end.likelihood;
+  const bool other_model = !is_same_model(cut.method);
+  const bool at_minimum =
+      is_minimum(end) || (found.status == BfgsStatus::converged && (!end.curvature.known || other_model));
+  result.status = to_fit_status(at_minimum ? BfgsStatus::converged : found.status);
+  if (!at_minimum && result.status == FitStatus::converged) result.status = FitStatus::stalled;
+  if (result.status == FitStatus::converged && std::ranges::count(end.inside, false) > 0)
     result.status = FitStatus::at_bound;
-  std::vector<double> errors(at.size(), kUnset);
-  if (options.standard_errors && !trainer.cancelled()) {
-    stage.representation().freeze();  // the same entries throughout
-    const Curvature curve =
-        curvature(trainer, stage, parameters, found.model, parameters.pick(likelihood.gradient), inside);
-    errors = curve.standard_errors;
-    stage.representation().thaw();
-    double longest = 0;
-    for (const double step : curve.newton_step) longest = std::max(longest, std::abs(step));
-    if (longest > 1e-5 && longest < 0.05) {  // the exact Hessian sees a little farther than BFGS did
-      std::vector<double> polished = at;
-      for (std::size_t i = 0; i < at.size(); ++i) polished[i] += curve.newton_step[i];
-      const Likelihood before = likelihood;
-      if (evaluate_at(parameters.model(polished)) && likelihood.nll <= before.nll) {
-        found.model = parameters.model(polished);
-      } else {
-        likelihood = before;
-      }
-    }
-  }
+  if (!(end.rounding <= options.cut.tolerance)) result.status = FitStatus::rounding;
   if (trainer.cancelled()) result.status = FitStatus::cancelled;
+  std::vector<double> errors = end.curvature.standard_errors;
+  if (errors.empty()) errors.assign(end.parameters.free_count(), kUnset);
   result.model = bandgp::to_user(found.model, units);
-  result.standard_errors = parameters.spread(errors);
+  result.standard_errors = end.parameters.spread(errors);
   const std::vector<double> values = parameter_values(result.model);
   for (std::size_t i = 0; i < values.size(); ++i) result.standard_errors[i] *= values[i];  // from log θ to θ
   for (const double z : stage.representation().inducing_inputs())
@@ -445,7 +534,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
   hand_over(stage, result);
   result.seconds = trainer.seconds();
-  set_outcome(result, outcome_of(result, parameters, inside));
+  set_outcome(result, outcome_of(result, end.parameters, end.inside));
   return result;
 }
 

@@ -19,6 +19,7 @@ enum class FitStatus {
   converged,
   at_bound,  // converged with a parameter at the edge of what is tried: it is not determined by the data
   stalled,   // no step improves the loss, and the gradient is not small
+  rounding,  // what rounding may do to the loss, not the data, decides where training ends
   out_of_evaluations,
   cancelled,
   not_positive_definite,  // fixed bandwidth: too small at every θ tried

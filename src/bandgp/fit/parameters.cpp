@@ -82,6 +82,13 @@ std::vector<double> Parameters::pick(std::span<const double> full) const {
   return free;
 }
 
+void Parameters::replace(std::span<double> full, std::span<const double> free) const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (!fixed_[i]) full[i] = free[next++];
+  }
+}
+
 std::vector<double> Parameters::spread(std::span<const double> free) const {
   std::vector<double> full(fixed_.size(), kUnset);
   std::size_t next = 0;

@@ -27,6 +27,8 @@ class Parameters {
   /// The entries of a full vector (one for each parameter) that belong to free ones, and back (others NaN).
   std::vector<double> pick(std::span<const double> full) const;
   std::vector<double> spread(std::span<const double> free) const;
+  /// Puts the entries of free parameters into a full vector.
+  void replace(std::span<double> full, std::span<const double> free) const;
 
  private:
   Model prototype_;

@@ -19,6 +19,9 @@ DataScale data_scale(const Series& series, Mean mean) {
     const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
     std::nth_element(gaps.begin(), middle, gaps.end());
     scale.gap = *middle;
+    const auto near = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 20);
+    std::nth_element(gaps.begin(), near, gaps.end());
+    scale.near_gap = *near;
     scale.span = series.time.back() - series.time.front();
     scale.mean_gap = scale.span / static_cast<double>(gaps.size());
   }
@@ -43,48 +46,66 @@ Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
   return model;
 }
 
-std::vector<Model> grid_starts(const Kernel& kernel, Mean mean, const DataScale& scale) {
-  std::vector<Model> starts;
+std::vector<double> grid_lengthscales(const Kernel& kernel, const DataScale& scale) {
+  constexpr double kFirst = 0.8, kFactor = 2, kMost = 16;
+  double longest = scale.span;
+  if (!has_basis(kernel.terms.front())) longest = std::min(longest, kLongestInBand * scale.mean_gap);
+  const double first = kFirst * scale.gap;
+  // Where points come in clusters the span has many spacings: no more length-scales, but farther apart.
+  const double factor = std::max(kFactor, std::pow(std::max(1.0, longest / first), 1 / kMost));
   std::vector<double> lengthscales;
-  for (const double gap : {scale.gap, scale.mean_gap}) {
-    if (gap == scale.mean_gap && gap < 4 * scale.gap) break;  // no clusters
-    for (const double gaps : {1.0, 3.0, 8.0, 20.0, 50.0}) {
-      if (gaps == 1 || gaps * gap <= scale.span / 3) lengthscales.push_back(gaps * gap);
-    }
-  }
-  for (const double lengthscale : lengthscales) {
-    for (const double share : {0.5, 0.1, 0.01, 1e-4}) {
-      Model model{kernel, share * scale.variance, mean};
-      model.kernel.terms[0].variance = (1 - share) * scale.variance;
-      model.kernel.terms[0].lengthscale = lengthscale;
-      starts.push_back(model);
-    }
-  }
-  return starts;
+  for (double lengthscale = first; lengthscale <= std::max(first, longest); lengthscale *= factor)
+    lengthscales.push_back(lengthscale);
+  return lengthscales;
 }
 
-std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
-                                const DataScale& scale) {
+Model one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
+                     double noise_ratio) {
+  const double variance = scale.variance / (1 + noise_ratio);
+  Model model{kernel, noise_ratio * variance, mean};
+  model.kernel.terms[0].variance = variance;
+  model.kernel.terms[0].lengthscale = lengthscale;
+  return model;
+}
+
+std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
+                                             const DataScale& scale) {
   double shortest = scale.span, longest = 0;
+  bool same_shape = false;
   for (const Term& term : smaller.kernel.terms) {
+    if (has_vanished(term, scale)) continue;
     shortest = std::min(shortest, term.lengthscale);
     longest = std::max(longest, term.lengthscale);
+    same_shape = same_shape || term.shape.index() == kernel.terms[added].shape.index();
   }
   const double variance = smaller.kernel.variance();
-  std::vector<Model> starts;
+  std::vector<std::vector<Model>> starts;
   const auto add = [&](double lengthscale, double term_variance, double keep, double noise) {
     Model model = smaller;
     for (Term& term : model.kernel.terms) term.variance *= keep;
     const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
     model.kernel.terms.insert(at, Term{kernel.terms[added].shape, term_variance, lengthscale});
     model.noise = noise;
-    starts.push_back(model);
+    starts.back().push_back(model);
   };
-  for (const double factor : {0.5, 0.25, 0.1, 0.03}) {  // faster than what is there: takes from the noise
-    const double lengthscale = factor * shortest;
-    if (lengthscale < 0.5 * scale.gap) continue;
+  // Faster than what is there: takes from the noise.  Where gaps differ, the shortest ones tell a term that
+  // is faster than most of them from noise.
+  std::vector<double> faster;
+  for (const double factor : {0.5, 0.25, 0.1, 0.03}) {
+    if (factor * shortest >= 0.5 * scale.gap) faster.push_back(factor * shortest);
+  }
+  const double fastest = faster.empty() ? shortest : faster.back();
+  if (scale.near_gap < 0.7 * scale.gap && fastest > 1.5 * scale.near_gap) faster.push_back(scale.near_gap);
+  for (const double lengthscale : faster) {
+    starts.emplace_back();
     add(lengthscale, 0.5 * smaller.noise, 1, 0.5 * smaller.noise);
     add(lengthscale, 0.1 * variance, 0.9, 0.5 * smaller.noise);
+    add(lengthscale, 0.01 * variance, 1, 0.1 * smaller.noise);
+  }
+  if (!same_shape) {  // as fast, and of another smoothness
+    starts.emplace_back();
+    add(shortest, 0.5 * variance, 0.5, smaller.noise);
+    add(shortest, 0.1 * variance, 0.9, 0.1 * smaller.noise);
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
@@ -92,10 +113,25 @@ std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std:
     if (factor > 2 &&
         lengthscale > std::min(scale.span / 2, in_band ? kLongestInBand * scale.gap : scale.span))
       break;
+    starts.emplace_back();
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);
   }
   return starts;
+}
+
+Model with_vanishing_term(const Model& smaller, const Kernel& kernel, std::size_t added,
+                          const DataScale& scale) {
+  Model model = smaller;
+  const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
+  const double variance = kVanishingVariance * (scale.variance > 0 ? scale.variance : 1);
+  model.kernel.terms.insert(
+      at, Term{kernel.terms[added].shape, variance, smaller.kernel.terms.front().lengthscale});
+  return model;
+}
+
+bool has_vanished(const Term& term, const DataScale& scale) {
+  return term.variance <= 1e3 * kVanishingVariance * (scale.variance > 0 ? scale.variance : 1);
 }
 
 }  // namespace bandgp

@@ -10,6 +10,7 @@ namespace bandgp {
 struct DataScale {
   double gap = 1;       // median spacing
   double mean_gap = 1;  // far longer where points come in clusters
+  double near_gap = 1;  // a twentieth of the points are closer together than this
   double span = 1;
   double variance = 1;  // of the values (about 0 for a zero mean)
 };
@@ -17,11 +18,18 @@ DataScale data_scale(const Series& series, Mean mean);
 
 /// The paper's start: ℓ = 1.5 gaps, half of the variance noise; the variance shared by the terms.
 Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale);
-/// A grid over length-scale and noise share, for a kernel of one term.
-std::vector<Model> grid_starts(const Kernel& kernel, Mean mean, const DataScale& scale);
-/// `smaller` fits the kernel without term `added`: candidates for that term on both sides of the scales it
-/// has.
-std::vector<Model> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
-                                const DataScale& scale);
+/// Length-scales from the spacing of the points to their span, for a kernel of one term.
+std::vector<double> grid_lengthscales(const Kernel& kernel, const DataScale& scale);
+/// A kernel of one term with this length-scale and ratio of noise to variance.
+Model one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
+                     double noise_ratio);
+/// `smaller` fits the kernel without term `added`: candidates for that term on both sides of the scales that
+/// the others have.  In groups of one length-scale each, whose members share out the variance differently.
+std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
+                                             const DataScale& scale);
+/// `smaller` as a model of the whole kernel: term `added` has the least variance there is.
+Model with_vanishing_term(const Model& smaller, const Kernel& kernel, std::size_t added,
+                          const DataScale& scale);
+bool has_vanished(const Term& term, const DataScale& scale);
 
 }  // namespace bandgp

@@ -107,6 +107,48 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
   return nll;
 }
 
+bool gradient_is_doubtful(const Likelihood& likelihood) {
+  if (likelihood.method == "dual") return likelihood.condition > 6e7;
+  return (likelihood.method == "band" || likelihood.method == "mixed") && likelihood.condition > 5e6;
+}
+
+bool Trainer::difference(Stage& stage, const Parameters& parameters, std::span<const double> x, double value,
+                         Differences& differences) {
+  // Both sides of x lie 0.05 nats above it, where the loss is quadratic: many times its rounding, and little
+  // enough for the third derivative not to matter.
+  constexpr double kRise = 0.1, kMost = 2, kShortest = 1e-5, kLongest = 0.03;
+  const std::size_t p = x.size();
+  if (differences.step.empty()) differences.step.assign(p, 3e-3);
+  differences.gradient.assign(p, 0.0);
+  differences.curvature.assign(p, 0.0);
+  std::vector<double> moved(x.begin(), x.end());
+  Likelihood likelihood;
+  for (std::size_t i = 0; i < p; ++i) {
+    for (int attempt = 0;; ++attempt) {
+      const double h = differences.step[i];
+      double sides[2];
+      for (const int side : {0, 1}) {
+        if (cancelled()) return false;
+        moved[i] = side == 0 ? x[i] - h : x[i] + h;
+        sides[side] = evaluate(stage, parameters.model(moved), false, likelihood);
+      }
+      moved[i] = x[i];
+      if (!std::isfinite(sides[0] + sides[1])) {
+        if (attempt == 4) return false;
+        differences.step[i] = std::max(kShortest, 0.2 * h);
+        continue;
+      }
+      const double rise = sides[0] + sides[1] - 2 * value;
+      differences.gradient[i] = (sides[1] - sides[0]) / (2 * h);
+      differences.curvature[i] = rise / (h * h);
+      const double better = h * std::sqrt(kRise / std::max(std::abs(rise), 1e-3 * kRise));
+      differences.step[i] = std::clamp(better, kShortest, kLongest);
+      if (std::abs(rise) <= kMost || h <= kShortest || attempt == 4) break;
+    }
+  }
+  return true;
+}
+
 Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start,
                            double step_tolerance, int max_evaluations) {
   if (parameters.free_count() == 0) {
@@ -117,10 +159,20 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   Likelihood likelihood;
   const MovingInputs inputs(stage, start.model, options_.cut.move_inducing, *this);
   const std::size_t logs = parameters.free_count();
+  bool by_differences = false;
+  Differences differences;
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
     inputs.place(x.subspan(logs));
-    const double nll = evaluate(stage, parameters.model(x.first(logs)), true, likelihood);
-    if (std::isfinite(nll)) {
+    const Model model = parameters.model(x.first(logs));
+    double nll = evaluate(stage, model, !by_differences, likelihood);
+    if (!std::isfinite(nll)) return nll;
+    const bool doubtful = gradient_is_doubtful(likelihood) && x.size() == logs;
+    if (by_differences && !doubtful) nll = evaluate(stage, model, true, likelihood);
+    by_differences = doubtful;
+    if (doubtful) {
+      if (!difference(stage, parameters, x, nll, differences)) return std::numeric_limits<double>::infinity();
+      std::ranges::copy(differences.gradient, gradient.begin());
+    } else {
       std::ranges::copy(parameters.pick(likelihood.gradient), gradient.begin());
       inputs.gradient(gradient.subspan(logs));
     }
@@ -135,8 +187,16 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   if (x.size() == logs) options.inverse_hessian = start.inverse_hessian;
   options.step_tolerance = step_tolerance;
   options.value_tolerance = 1e-3 * step_tolerance;  // nats
+  // A slope is small beside √n, about what the log of a parameter that n points determine has one standard
+  // error away from the minimum.
+  options.gradient_tolerance = 10 * step_tolerance * std::sqrt(static_cast<double>(stage.series().size()));
   options.max_evaluations = max_evaluations;
   options.cancelled = options_.cancelled;
+  options.rounding = [&](std::span<const double> at) {
+    const Model model = parameters.model(at.first(logs));
+    if (!std::isfinite(evaluate(stage, model, false, likelihood))) return 0.0;
+    return stage.evaluator().rounding();
+  };
   const BfgsResult result = minimize(objective, x, options);
   inputs.place(std::span(result.x).subspan(logs));
   return {parameters.model(std::span(result.x).first(logs)), result.value,
@@ -169,38 +229,49 @@ std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& para
   return inside;
 }
 
-Candidate Trainer::best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts,
-                           std::size_t tries, int head_start) {
-  constexpr double kStepTolerance = 1e-4;
-  std::vector<Candidate> candidates;
+Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile) {
+  Candidate candidate;
+  candidate.model = parameters.model(parameters.free_logs(start));  // fixed values in place
   Likelihood likelihood;
-  for (const Model& model : starts) {
-    if (cancelled() && !candidates.empty()) break;  // the first start is looked at in any case
-    Candidate start;
-    start.model = parameters.model(parameters.free_logs(model));  // fixed values in place
-    if (starts.size() == 1) {
-      start.nll = 0;  // nothing to judge
-    } else if (head_start > 0 && !cancelled()) {
-      start = descend(stage, parameters, start, kStepTolerance, head_start);
-    } else {
-      start.nll = evaluate(stage, start.model, false, likelihood);
+  candidate.nll = evaluate(stage, candidate.model, false, likelihood);
+  if (!profile || !std::isfinite(candidate.nll)) return candidate;
+  // With all variances s times as large the loss is ½q/s + ½n log s + …, least at s = q/n.
+  const auto n = static_cast<double>(stage.series().observations());
+  const double s = likelihood.q / n;
+  if (!(s > 0) || !std::isfinite(s)) return candidate;
+  for (const auto& parameter : bandgp::parameters(candidate.model)) {
+    if (parameter.kind->unit == Unit::variance) *parameter.value *= s;
+  }
+  candidate.nll += 0.5 * (n - likelihood.q + n * std::log(s));
+  return candidate;
+}
+
+Candidate Trainer::race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
+                        std::span<const Round> rounds) {
+  constexpr double kStepTolerance = 1e-4, kSamePlace = 0.02;
+  std::erase_if(starts, [](const Candidate& start) { return !std::isfinite(start.nll); });
+  std::ranges::stable_sort(starts, {}, &Candidate::nll);
+  const auto same_place = [&](const Candidate& a, const Candidate& b) {
+    const std::vector<double> x = parameters.free_logs(a.model), y = parameters.free_logs(b.model);
+    return std::ranges::equal(x, y, [](double u, double v) { return std::abs(u - v) < kSamePlace; });
+  };
+  for (const Round& round : rounds) {
+    for (Candidate& start : starts) {
+      if (cancelled()) break;
+      if (start.status == BfgsStatus::converged) continue;
+      const Candidate found = descend(stage, parameters, start, kStepTolerance,
+                                      std::min(round.evaluations, options_.max_evaluations));
+      if (found.nll <= start.nll + 1e-9 * std::abs(start.nll)) start = found;
     }
-    candidates.push_back(start);
+    std::ranges::stable_sort(starts, {}, &Candidate::nll);
+    std::vector<Candidate> kept;
+    for (Candidate& start : starts) {
+      const bool new_place = std::ranges::none_of(kept, [&](const auto& k) { return same_place(k, start); });
+      if (new_place && kept.size() < round.keep) kept.push_back(std::move(start));
+    }
+    starts = std::move(kept);
   }
-  std::ranges::stable_sort(candidates, {}, &Candidate::nll);
-  if (candidates.size() > tries) candidates.resize(tries);
-  Candidate best;
-  if (!starts.empty()) best.model = starts.front();
-  for (const Candidate& start : candidates) {
-    if (starts.size() > 1 && start.nll < best.nll) best = start;
-  }
-  for (const Candidate& start : candidates) {
-    if (!std::isfinite(start.nll) || cancelled()) continue;
-    const Candidate found =
-        descend(stage, parameters, start, kStepTolerance, std::min(60, options_.max_evaluations));
-    if (found.nll <= best.nll) best = found;
-  }
-  return best;
+  return starts.empty() ? Candidate() : starts.front();
 }
 
 }  // namespace bandgp

@@ -34,21 +34,44 @@ class Stage {
   int number_;
 };
 
+/// Whether the exact gradient has lost its digits to rounding.  With condition κ the dual's ∂/∂log ℓ is off
+/// by about (κ/10⁸)² and those of a band by as much from a smaller κ on, while the loss is off by 10⁻¹⁴ κ:
+/// for κ = 2·10¹⁰ by 5·10⁵ and by 2·10⁻⁴.
+bool gradient_is_doubtful(const Likelihood& likelihood);
+
 class Trainer {
  public:
   Trainer(const FitOptions& options, FitResult& result);
 
   /// The loss at θ, counted and traced; ∞ where it is rejected.
   double evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out);
+  /// The gradient at free logs x, where the loss is `value`, by central differences of the loss; nothing
+  /// where it has no value or training is cancelled.  For θ at which rounding spoils the exact gradient long
+  /// before the loss (gradient_is_doubtful).  Each step is adapted to the curvature found, and kept for the
+  /// next time.
+  struct Differences {
+    std::vector<double> step;       // by free log; empty: to be found
+    std::vector<double> gradient;   // by free log
+    std::vector<double> curvature;  // ∂²/∂x²
+  };
+  bool difference(Stage& stage, const Parameters& parameters, std::span<const double> x, double value,
+                  Differences& differences);
   /// BFGS from a start.
   Candidate descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
                     int max_evaluations);
-  /// The best of BFGS runs from the `tries` best starts, judged by their loss after `head_start` evaluations
-  /// of BFGS (0: as they are).  Sums need it: a start with a negligible term looks as good as the smaller
-  /// model does, and without it 22 of 137 simulated fits of two terms ended in a worse optimum than from the
-  /// truth, with it 1.
-  Candidate best_of(Stage& stage, const Parameters& parameters, std::vector<Model> starts, std::size_t tries,
-                    int head_start);
+  /// The loss at a start.  Where `profile`, all variances are then multiplied by the factor that suits the
+  /// data best, which follows from the quadratic form: a start needs only the right shape.
+  Candidate look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile);
+  /// BFGS from all starts at once, some evaluations at a time; after each round the best are kept, and of
+  /// those that have come to the same place only one.  Sums need it: a start with a negligible term looks as
+  /// good as the smaller model does, and judged by their starts 22 of 137 simulated fits of two terms ended
+  /// in a worse optimum than from the truth, judged after a dozen evaluations 1.
+  struct Round {
+    int evaluations;   // of each start
+    std::size_t keep;  // starts that stay afterwards
+  };
+  Candidate race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
+                 std::span<const Round> rounds);
 
   /// A θ found on part of the series may have no value on all of it, where a fixed band is too narrow: walks
   /// from it towards shorter length-scales and more noise (the paper's advice) until there is one.
@@ -59,6 +82,8 @@ class Trainer {
 
   /// The least memory that a θ was refused for, bytes.
   double smallest_refused() const { return smallest_refused_; }
+  /// Whether what is evaluated is the likelihood of the GP, and not a loss with other terms besides.
+  bool exact_model() const { return is_same_model(options_.cut.method) || !options_.own_search; }
   bool cancelled() const { return options_.cancelled && options_.cancelled(); }
   double seconds() const;
 

@@ -20,7 +20,7 @@ Parameter parameter(Quantity quantity) {
               "variance of the curve",
               Unit::variance,
               &Term::variance,
-              {std::exp(-30.0), std::exp(12.0)}};
+              {kVanishingVariance, std::exp(12.0)}};
     case Quantity::lengthscale:
       break;
   }

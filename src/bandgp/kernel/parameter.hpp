@@ -24,6 +24,10 @@ struct Range {
   double lower, upper;
 };
 
+/// The least variance of a term, in variances of the values: e⁻⁶⁰.  Even beside the least noise, e⁻³⁴, it is
+/// nothing: a term that the data do not support is given this variance.
+inline constexpr double kVanishingVariance = 8.7565107626965204e-27;
+
 struct Parameter {
   std::string_view name;     // in texts, flags and files
   std::string_view meaning;  // for people, who have not read the formula

@@ -27,32 +27,67 @@ class Minimizer {
   BfgsResult run() {
     if (const auto stop = evaluate(x_, value_, gradient_)) return finish(*stop);
     if (!std::isfinite(value_)) return finish(BfgsStatus::stalled);
-    bool restarted = false;
-    int idle = 0;  // iterations in a row that changed the value by no more than its rounding
+    int restarts = 0;  // of the Hessian since the value last fell by something that counts
+    int idle = 0;      // iterations in a row that changed the value by no more than its last digits
     while (true) {
       if (!choose_direction()) return finish(BfgsStatus::converged);  // every variable is held by its bound
       const double slope = dot(gradient_, direction_);
-      if (scaled_ && small_step(slope)) return finish(BfgsStatus::converged);
+      const bool little_left = scaled_ && (small_step(slope) || idle == 2);
+      if (little_left && steepest() <= options_.gradient_tolerance) return finish(BfgsStatus::converged);
+      std::optional<BfgsStatus> stop = BfgsStatus::stalled;
       const double before = value_;
-      const auto stop = search(slope);
+      if (!little_left) {
+        stop = search(slope);
+        if (stop && *stop != BfgsStatus::stalled) return finish(*stop);
+      }
       if (stop) {
-        if (*stop != BfgsStatus::stalled) return finish(*stop);
-        // No descent along this direction: either the minimum to rounding, or a worn-out Hessian; start it
-        // afresh once.
-        if (-slope < 1e-9 * std::max(1.0, std::abs(value_))) return finish(BfgsStatus::converged);
-        if (restarted) return finish(BfgsStatus::stalled);
-        restarted = true;
-        h_.clear();
-        scaled_ = false;
+        // No descent along this direction: the minimum to rounding, or a matrix that is wrong about the
+        // curvature.
+        if (const auto end = after_failure(slope, restarts)) return finish(*end);
+        idle = 0;
         continue;
       }
-      restarted = restarted && before - value_ < 1e-6 * std::max(1.0, std::abs(value_));
-      idle = before - value_ <= 1e-10 * std::max(1.0, std::abs(value_)) ? idle + 1 : 0;
-      if (idle == 2) return finish(BfgsStatus::converged);
+      if (before - value_ > std::max(1e-6 * scale(), slack_)) restarts = 0;
+      if (slack_ > 0 && before - value_ < slack_ && ++sideways_ > kMostSideways)
+        return finish(BfgsStatus::rounding);
+      idle = std::abs(before - value_) <= 1e-10 * scale() ? idle + 1 : 0;
     }
   }
 
  private:
+  /// Steps that change f by less than its rounding; what the slopes have to tell is told by then.
+  static constexpr int kMostSideways = 12;
+
+  double scale() const { return std::max(1.0, std::abs(value_)); }
+
+  /// The largest slope of a variable that is free to move.
+  double steepest() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < p_; ++i) largest = std::max(largest, held(i) ? 0 : std::abs(gradient_[i]));
+    return largest;
+  }
+
+  /// First the line search is told what rounding does to f; then the Hessian is started afresh; then it ends.
+  std::optional<BfgsStatus> after_failure(double slope, int& restarts) {
+    const double rounding = options_.rounding ? options_.rounding(x_) : 1e-15 * scale();
+    const bool within = scaled_ && -0.5 * slope <= std::max(options_.value_tolerance, rounding);
+    if (within && steepest() <= options_.gradient_tolerance)
+      return rounding <= options_.value_tolerance || small_step(slope) ? BfgsStatus::converged
+                                                                       : BfgsStatus::rounding;
+    if (options_.rounding && rounding > 2 * slack_ && rounding > 1e-15 * scale()) {
+      slack_ = rounding;
+      return std::nullopt;
+    }
+    if (++restarts < 3) {
+      h_.clear();
+      scaled_ = false;
+      return std::nullopt;
+    }
+    const bool small = -slope < 1e-9 * scale() && steepest() <= options_.gradient_tolerance;
+    if (small) return BfgsStatus::converged;
+    return rounding > options_.value_tolerance ? BfgsStatus::rounding : BfgsStatus::stalled;
+  }
+
   void clamp(std::vector<double>& x) const {
     if (options_.lower.empty()) return;
     for (std::size_t i = 0; i < p_; ++i) x[i] = std::clamp(x[i], options_.lower[i], options_.upper[i]);
@@ -111,7 +146,8 @@ class Minimizer {
   std::optional<BfgsStatus> search(double slope) {
     double step = 1, best_step = 0, best_value = value_;
     std::vector<double> trial(p_), gradient(p_), best_gradient;
-    for (int attempt = 0; attempt < 30; ++attempt) {
+    constexpr double kShortest = 1e-9;  // of any variable: steps below it find rounding alone
+    for (int attempt = 0; attempt < 30 && (attempt < 2 || longest_step(step) > kShortest); ++attempt) {
       for (std::size_t i = 0; i < p_; ++i) trial[i] = x_[i] + step * direction_[i];
       clamp(trial);
       double value = 0;
@@ -120,7 +156,14 @@ class Minimizer {
         if (best_step > 0) accept(best_step, best_value, best_gradient);
         return stop;
       }
-      const bool falls = std::isfinite(value) && value <= value_ + 1e-4 * step * slope;
+      bool falls = std::isfinite(value) && value <= value_ + 1e-4 * step * slope;
+      if (!falls && slack_ > 0 && value <= value_ + slack_) {  // f cannot tell; its slope may
+        falls = std::abs(dot(gradient, direction_)) < 0.8 * std::abs(slope);
+        if (falls && best_step == 0) {
+          accept(step, value, gradient);
+          return std::nullopt;
+        }
+      }
       if (falls && (best_step == 0 || value < best_value)) {
         best_step = step;
         best_value = value;
@@ -195,7 +238,8 @@ class Minimizer {
   std::vector<double> x_, gradient_, direction_, h_;
   double value_ = std::numeric_limits<double>::infinity();
   bool scaled_ = false;
-  int evaluations_ = 0, rejected_ = 0;
+  double slack_ = 0;  // what a step may raise f by
+  int evaluations_ = 0, rejected_ = 0, sideways_ = 0;
 };
 
 }  // namespace

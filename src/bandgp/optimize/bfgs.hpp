@@ -18,12 +18,24 @@ struct BfgsOptions {
   std::vector<double> inverse_hessian;  // p×p start, row-major; empty: steepest descent first
   double step_tolerance = 1e-6;         // converged when the next step moves no variable by more than this
   double value_tolerance = 1e-10;       // … or promises less than this
+  /// … and no free variable's slope exceeds this.  An inverse Hessian that is far too small promises little
+  /// wherever it is: without this test such a matrix would end the search.
+  double gradient_tolerance = std::numeric_limits<double>::infinity();
   double largest_step = 2;              // of any variable in one iteration
   int max_evaluations = 200;
   std::function<bool()> cancelled;  // asked before every evaluation
+  /// About how far f(x) may be off because of rounding.  Asked where the line search finds no descent: a step
+  /// may then raise f by as much, if the slope along it falls.  Empty: a few units in the last place of f.
+  std::function<double(std::span<const double> x)> rounding;
 };
 
-enum class BfgsStatus { converged, stalled, out_of_evaluations, cancelled };
+enum class BfgsStatus {
+  converged,
+  rounding,  // no step improves f by more than what rounding may do to it, and the tolerances are not met
+  stalled,   // no step improves f
+  out_of_evaluations,
+  cancelled
+};
 
 struct BfgsResult {
   BfgsStatus status = BfgsStatus::stalled;

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/fit/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bandgp/fit/starts.hpp"
+
+namespace bandgp {
+namespace {
+
+/// Ratios of noise to variance that are looked at for each length-scale, as far down as the loss falls.
+constexpr double kNoiseRatios[] = {1, 0.1, 0.01, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12};
+
+/// Everything about the model that is looked for.
+struct Task {
+  Trainer& trainer;
+  Stage& stage;
+  const Kernel& kernel;
+  Mean mean;
+  const Optionals &fixed, &init;
+  DataScale scale;
+  Parameters parameters;
+
+  Task(Trainer& t, Stage& s, const Kernel& k, Mean m, const Optionals& f, const Optionals& i)
+      : trainer(t),
+        stage(s),
+        kernel(k),
+        mean(m),
+        fixed(f),
+        init(i),
+        scale(data_scale(s.series(), m)),
+        parameters(k, m, f) {}
+
+  bool all_given() const {
+    for (std::size_t i = 0; i < fixed.size(); ++i) {
+      if (!fixed[i] && !init[i]) return false;
+    }
+    return true;
+  }
+  bool any_init() const {
+    return std::ranges::any_of(init, [](const auto& value) { return value.has_value(); });
+  }
+  Model with_values(Model model, const Optionals& values) const {
+    const auto all = bandgp::parameters(model);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i]) *all[i].value = *values[i];
+    }
+    return model;
+  }
+  /// Whether all variances may be multiplied by a common factor, and the loss then follows from one
+  /// evaluation.
+  bool scale_is_free() const {
+    const Series& series = stage.series();
+    if (!series.variance.empty() || series.has_ties() || !trainer.exact_model()) return false;
+    const Model model{kernel, 1, mean};
+    const auto all = bandgp::parameters(model);
+    for (std::size_t i = 0; i < fixed.size(); ++i) {
+      if (fixed[i] && all[i].kind->unit == Unit::variance) return false;
+    }
+    return true;
+  }
+};
+
+/// For a kernel of one term: the best ratio of noise to variance for each length-scale of a grid, with the
+/// given values in place.
+std::vector<Candidate> look_over(const Task& task, const Optionals& given) {
+  const bool profile = task.scale_is_free() &&
+                       std::ranges::none_of(given, [](const auto& value) { return value.has_value(); });
+  std::vector<Candidate> found;
+  Model last;
+  bool any = false;
+  for (const double lengthscale : grid_lengthscales(task.kernel, task.scale)) {
+    Candidate best;
+    int rises = 0;
+    for (const double ratio : kNoiseRatios) {
+      if (task.trainer.cancelled() && any) break;  // the first start is looked at in any case
+      const Model start =
+          task.with_values(one_term_start(task.kernel, task.mean, task.scale, lengthscale, ratio), given);
+      const std::vector<double> place = task.parameters.free_logs(start);
+      if (any && place == task.parameters.free_logs(last)) continue;  // given values leave nothing to vary
+      last = start;
+      any = true;
+      const Candidate candidate = task.trainer.look_at(task.stage, task.parameters, start, profile);
+      if (candidate.nll < best.nll) {
+        best = candidate;
+        rises = 0;
+      } else if (++rises == 2) {
+        break;
+      }
+    }
+    if (std::isfinite(best.nll)) found.push_back(best);
+  }
+  return found;
+}
+
+/// Those that are better than their neighbours in the list.
+std::vector<Candidate> valleys(const std::vector<Candidate>& list) {
+  std::vector<Candidate> lowest;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool below_last = i == 0 || list[i].nll <= list[i - 1].nll;
+    const bool below_next = i + 1 == list.size() || list[i].nll < list[i + 1].nll;
+    if (below_last && below_next) lowest.push_back(list[i]);
+  }
+  return lowest;
+}
+
+Candidate search_one_term(const Task& task) {
+  constexpr Trainer::Round kRounds[] = {{15, 2}, {60, 1}};
+  constexpr std::size_t kMostValleys = 3;
+  std::vector<Candidate> starts;
+  if (task.any_init()) {
+    std::vector<Candidate> given = look_over(task, task.init);
+    std::ranges::stable_sort(given, {}, &Candidate::nll);
+    if (given.size() > 2) given.resize(2);
+    starts = std::move(given);
+    if (task.trainer.cancelled() && !starts.empty()) return starts.front();
+  }
+  std::vector<Candidate> low = valleys(look_over(task, Optionals(task.init.size())));
+  std::ranges::stable_sort(low, {}, &Candidate::nll);
+  if (low.size() > kMostValleys) low.resize(kMostValleys);
+  starts.insert(starts.end(), low.begin(), low.end());
+  if (starts.empty()) {  // nothing of the grid has a value: the paper's start may
+    const Model start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
+    starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
+    if (!std::isfinite(starts.front().nll)) return starts.front();
+  }
+  return task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+}
+
+SearchResult search_sum(const Task& task) {
+  constexpr Trainer::Round kRounds[] = {{7, 6}, {10, 3}, {60, 1}};
+  const std::size_t terms = task.kernel.terms.size();
+  const bool profile = task.scale_is_free() && !task.any_init();
+  SearchResult result;
+  std::vector<Candidate> starts;
+  std::vector<std::size_t> shapes_seen;
+  for (std::size_t term = terms; term-- > 0;) {  // leaving out either of two equal terms is the same
+    const Term& left_out = task.kernel.terms[term];
+    const bool given = task.fixed[task.kernel.first_parameter(term)].has_value();
+    if (std::ranges::count(shapes_seen, left_out.shape.index()) > 0 && !task.any_init() && !given) continue;
+    if (task.trainer.cancelled() && !result.parts.empty()) break;
+    shapes_seen.push_back(left_out.shape.index());
+    Kernel smaller = task.kernel;
+    smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
+    const Candidate base =
+        search(task.trainer, task.stage, smaller, task.mean, without_term(task.fixed, task.kernel, term),
+               without_term(task.init, task.kernel, term))
+            .best;
+    if (!std::isfinite(base.nll)) continue;
+    if (!given) {
+      Candidate part = base;
+      part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
+      result.parts.push_back(part);
+    }
+    for (const std::vector<Model>& group : split_starts(base.model, task.kernel, term, task.scale)) {
+      Candidate best;
+      for (const Model& model : group) {
+        if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;
+        const Candidate candidate =
+            task.trainer.look_at(task.stage, task.parameters, task.with_values(model, task.init), profile);
+        if (candidate.nll < best.nll) best = candidate;
+      }
+      if (std::isfinite(best.nll)) starts.push_back(best);
+    }
+  }
+  if (starts.empty() || !task.trainer.cancelled()) {
+    const Model start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
+    if (result.parts.empty() || !task.trainer.cancelled())
+      starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
+  }
+  result.best = task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  for (const Candidate& part : result.parts) {
+    if (!(result.best.nll < part.nll - kLeastGain)) result.best = part;
+  }
+  if (!std::isfinite(result.best.nll) && result.best.model.kernel.terms.empty())
+    result.best.model = paper_start(task.kernel, task.mean, task.scale);
+  return result;
+}
+
+}  // namespace
+
+SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
+                    const Optionals& init) {
+  const Task task(trainer, stage, kernel, mean, fixed, init);
+  if (!task.all_given())
+    return kernel.terms.size() == 1 ? SearchResult{search_one_term(task), {}} : search_sum(task);
+  constexpr int kEvaluations = 60;
+  Candidate start;
+  start.model = task.with_values(task.with_values(paper_start(kernel, mean, task.scale), init), fixed);
+  return {trainer.descend(stage, task.parameters, start, 1e-4, kEvaluations), {}};
+}
+
+Parameters trained_parameters(const Model& model, const Optionals& fixed, const DataScale& scale) {
+  Optionals held = fixed;
+  const std::vector<double> values = parameter_values(model);
+  for (std::size_t t = 0; t < model.kernel.terms.size(); ++t) {
+    if (!has_vanished(model.kernel.terms[t], scale)) continue;
+    const std::size_t first = model.kernel.first_parameter(t);
+    for (std::size_t i = first; i < first + model.kernel.terms[t].parameters().size(); ++i)
+      held[i] = values[i];
+  }
+  return {model.kernel, model.mean, held};
+}
+
+}  // namespace bandgp
