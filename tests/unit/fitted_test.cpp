@@ -51,7 +51,9 @@ TEST(Fitted, file_report_and_summary_factor_no_more_than_training_did) {
   for (const Asked& asked : kAsked) {
     SCOPED_TRACE(asked.what);
     const FitResult result = fitted(asked);
-    if (*asked.method != 0) ASSERT_EQ(result.method, asked.method);
+    if (*asked.method != 0) {
+      ASSERT_EQ(result.method, asked.method);
+    }
     const auto evaluations = std::ranges::count(result.trace, result.trace.back().stage, &TraceEntry::stage);
     EXPECT_EQ(result.posterior()->factorizations(), evaluations + 1);
 

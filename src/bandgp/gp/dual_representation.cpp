@@ -16,14 +16,6 @@ namespace bandgp {
 
 using simd::kPanel;
 
-namespace {
-
-/// Values and the two columns of a linear mean.
-constexpr Index kColumns = 3;
-static_assert(kProbes <= kColumns);
-
-}  // namespace
-
 DualRepresentation::DualRepresentation(double tolerance, double max_bytes, Index threads)
     : tolerance_(tolerance), max_bytes_(max_bytes), worker_(threads > 1) {}
 
@@ -89,16 +81,16 @@ void DualRepresentation::accumulate(int which, RightHandSides b) {
   const Index last = std::min(range.end, points_->size());
   for (Index i = range.begin; i < last; ++i) precision[i] = 1 / noise[i];
   for (Index i = std::max(range.begin, last); i < range.end; ++i) precision[i] = 0;
-  const double* weighted[kColumns];
-  double* to[kColumns];
+  sums.from.clear();
+  sums.to.clear();
   for (Index c = 0; c < b.columns; ++c) {
     const double* column = b.data + c * b.stride;
     double* product = fitted(c);
     for (Index i = range.begin; i < range.end; ++i) product[i] = precision[i] * column[i];
-    weighted[c] = product;
-    to[c] = sums.z.data() + c * padded_nodes();
+    sums.from.push_back(product);
+    sums.to.push_back(sums.z.data() + c * padded_nodes());
   }
-  kernels.spread(grid_.points(), range, static_cast<int>(b.columns), weighted, to);
+  kernels.spread(grid_.points(), range, static_cast<int>(b.columns), sums.from.data(), sums.to.data());
   kernels.half_sums(grid_.half_points(), range, precision, sums.h0.data(), sums.h2.data());
   if (!points_->equal_noise()) {
     double* product = scratch_.data();
@@ -139,22 +131,26 @@ PanelBand& DualRepresentation::natural() {
 }
 
 void DualRepresentation::apply_basis(int columns, const double* const* w) {
-  double* out[kColumns] = {fitted(0), fitted(1), fitted(2)};
-  in_two_parts([&](int which) { grid_kernels().gather(grid_.points(), part(which), columns, w, out); });
+  fitted_.clear();
+  for (int c = 0; c < columns; ++c) fitted_.push_back(fitted(c));
+  in_two_parts(
+      [&](int which) { grid_kernels().gather(grid_.points(), part(which), columns, w, fitted_.data()); });
 }
 
 void DualRepresentation::apply_transposed(Index columns) {
   const Index nodes = padded_nodes();
   for (Sums& sums : sums_) sums.z.reserve(nodes * columns);
   in_two_parts([&](int which) {
-    const double* from[kColumns];
-    double* to[kColumns];
+    Sums& sums = sums_[which];
+    sums.from.clear();
+    sums.to.clear();
     for (Index c = 0; c < columns; ++c) {
-      from[c] = fitted(c);
-      to[c] = sums_[which].z.data() + c * nodes;
+      sums.from.push_back(fitted(c));
+      sums.to.push_back(sums.z.data() + c * nodes);
     }
-    std::fill_n(sums_[which].z.data(), nodes * columns, 0.0);
-    grid_kernels().spread(grid_.points(), part(which), static_cast<int>(columns), from, to);
+    std::fill_n(sums.z.data(), nodes * columns, 0.0);
+    grid_kernels().spread(grid_.points(), part(which), static_cast<int>(columns), sums.from.data(),
+                          sums.to.data());
   });
   double *sum = sums_[0].z.data(), *other = sums_[1].z.data();
   for (Index j = 0; j < nodes * columns; ++j) sum[j] += other[j];
@@ -163,7 +159,7 @@ void DualRepresentation::apply_transposed(Index columns) {
 std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   const Index n = points_->padded_size(), nodes = padded_nodes();
   precision_.reserve(n);
-  scratch_.reserve(kColumns * n);
+  scratch_.reserve(std::max(kProbes, b.columns) * n);
   in_two_parts([&](int which) { accumulate(which, b); });
   const auto add = [](AlignedBuffer& to, const AlignedBuffer& from, Index count) {
     for (Index j = 0; j < count; ++j) to.data()[j] += from.data()[j];
@@ -184,41 +180,42 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   });
   if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
 
-  double *column[kColumns], *w[kColumns];
+  const auto column = [&](Index c) { return b.data + c * b.stride; };
+  weights_.clear();
   for (Index c = 0; c < b.columns; ++c) {
-    column[c] = b.data + c * b.stride;
-    w[c] = column[c] + behind();
-    std::copy_n(sums_[0].z.data() + c * nodes, nodes, w[c]);
-    ends_.solve(w[c]);
+    double* w = column(c) + behind();
+    std::copy_n(sums_[0].z.data() + c * nodes, nodes, w);
+    ends_.solve(w);
+    weights_.push_back(w);
   }
   const auto columns = static_cast<int>(b.columns);
-  apply_basis(columns, w);
+  apply_basis(columns, weights_.data());
   const double* weight = points_->weight();
   if (largest_ <= kRefineFrom) {
     for (Index c = 0; c < b.columns; ++c) {
-      for (Index i = 0; i < n; ++i) column[c][i] = weight[i] * (column[c][i] - fitted(c)[i]);
+      for (Index i = 0; i < n; ++i) column(c)[i] = weight[i] * (column(c)[i] - fitted(c)[i]);
     }
     return std::nullopt;
   }
   for (Index c = 0; c < b.columns; ++c) {
-    for (Index i = 0; i < n; ++i) column[c][i] -= fitted(c)[i];
+    for (Index i = 0; i < n; ++i) column(c)[i] -= fitted(c)[i];
   }
   // w ← w + M⁻¹(ΦᵀD⁻¹r − w): Φᵀα = w at the solution.
   for (Index c = 0; c < b.columns; ++c) {
-    for (Index i = 0; i < n; ++i) fitted(c)[i] = precision_.data()[i] * column[c][i];
+    for (Index i = 0; i < n; ++i) fitted(c)[i] = precision_.data()[i] * column(c)[i];
   }
   apply_transposed(b.columns);
-  const double* steps[kColumns];
+  weights_.clear();
   for (Index c = 0; c < b.columns; ++c) {
-    double* step = sums_[0].z.data() + c * nodes;
-    for (Index j = 0; j < nodes; ++j) step[j] -= w[c][j];
+    double *step = sums_[0].z.data() + c * nodes, *w = column(c) + behind();
+    for (Index j = 0; j < nodes; ++j) step[j] -= w[j];
     ends_.solve(step);
-    for (Index j = 0; j < nodes; ++j) w[c][j] += step[j];
-    steps[c] = step;
+    for (Index j = 0; j < nodes; ++j) w[j] += step[j];
+    weights_.push_back(step);
   }
-  apply_basis(columns, steps);
+  apply_basis(columns, weights_.data());
   for (Index c = 0; c < b.columns; ++c) {
-    for (Index i = 0; i < n; ++i) column[c][i] = weight[i] * (column[c][i] - fitted(c)[i]);
+    for (Index i = 0; i < n; ++i) column(c)[i] = weight[i] * (column(c)[i] - fitted(c)[i]);
   }
   return std::nullopt;
 }

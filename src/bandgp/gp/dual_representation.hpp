@@ -59,6 +59,8 @@ class DualRepresentation final : public Representation {
   /// What one part adds up: ΦᵀD⁻¹b of every column and the half-step sums.
   struct Sums {
     AlignedBuffer z, h0, h2, noise;
+    std::vector<const double*> from;  // the columns that are summed, and where to
+    std::vector<double*> to;
   };
   void clear(Sums& sums, Index columns) const;
   template <class Work>  // work(part), the second one on the other thread where there is one
@@ -74,9 +76,9 @@ class DualRepresentation final : public Representation {
   void flip(int which, const double* half);
   void contract(int which, const double* const* half, double* sums);
   Index padded_nodes() const { return round_up(grid_.nodes(), 2 * simd::kPanel); }
-  /// fitted_c ← Φw_c, for up to three columns.
+  /// fitted_c ← Φw_c.
   void apply_basis(int columns, const double* const* w);
-  /// sums_[0].z ← Φᵀfitted_c, for up to three columns; the columns of z are padded nodes apart.
+  /// sums_[0].z ← Φᵀfitted_c; the columns of z are padded nodes apart.
   void apply_transposed(Index columns);
   double* fitted(Index c) { return scratch_.data() + c * points_->padded_size(); }
 
@@ -106,7 +108,9 @@ class DualRepresentation final : public Representation {
   bool natural_ = false;  // matrix_ holds the factor
   SelectedInverse inversion_;
   Sums sums_[2];
-  AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; a number a point for up to three columns
+  AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; a number a point for every column
+  std::vector<double*> fitted_;        // the columns of scratch_
+  std::vector<const double*> weights_;
   double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b
   ForwardSquares forward_;
   Envelope wide_envelope_;
