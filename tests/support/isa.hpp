@@ -32,7 +32,8 @@ void for_each_isa(Body body) {
   }
 }
 
-/// A loop over `problems`, each with every instruction set, has seen three in four of them: not none, nor a few.
+/// A loop over `problems`, each with every instruction set, has seen three in four of them: not none, nor a
+/// few.
 inline void expect_seen(int seen, int problems) {
   EXPECT_GE(4 * seen, 3 * problems * static_cast<int>(bandgp::simd::available().size()))
       << "of " << problems << " problems";
