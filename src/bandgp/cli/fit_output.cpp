@@ -178,13 +178,13 @@ Json fit_json(const FitSummary& summary) {
   json["kernel"] = to_text(fit.model.kernel);
   for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = values[i];
   json["mean"] = fit.mean;
-  json["parameters"] = named_json("", names, values);
   json["standard_errors"] = named_json("", names, fit.standard_errors);
   json["status"] = status_name(fit.status);
   json["message"] = fit.message_as(flag_spelling);
   json["evaluations"] = fit.evaluations;
   json["seconds"] = fit.seconds;
   json["series"] = series_json(summary.input);
+  json["parameters"] = named_json("", names, values);
   json["reach"] = fit.reach;
   json["condition"] = fit.condition;
   json["rounding"] = fit.rounding;

@@ -283,9 +283,6 @@ FitResult read_fit(const Fields& file, Index version) {
   FitResult fit;
   fit.model = read_model(file, *series);
   const std::vector<std::string> names = parameter_names(fit.model.kernel);
-  if (version > 1)  // they are for readers that do not know the grammar of kernels
-    require(file.named("parameters", "", names) == parameter_values(fit.model),
-            "parameters are not those of kernel and noise");
   fit.mean = file.list("mean_coefficients");
   fit.standard_errors = file.named("standard_errors", "", names);
   fit.gradient = file.named("gradient", "log_", names);
@@ -315,6 +312,9 @@ FitResult read_fit(const Fields& file, Index version) {
             "a model without data needs one se term in its dual form");
     fit.dual = std::make_shared<const DualState>(read_dual(file.object("dual"), fit.model.mean));
   }
+  if (version > 1)  // they are for readers that do not know the grammar of kernels
+    require(file.named("parameters", "", names) == parameter_values(fit.model),
+            "parameters are not those of kernel and noise");
   fit.series = std::move(series);
   read_origin(file, version, fit);
 
