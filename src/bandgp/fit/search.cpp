@@ -94,6 +94,25 @@ std::vector<Candidate> look_over(const Task& task, const Optionals& given) {
   return found;
 }
 
+/// Once the noise is far below what the curve leaves unexplained the loss hardly depends on it, and nothing
+/// leads back to a larger one that may be better: looks at those.
+Candidate with_more_noise(const Task& task, Candidate found) {
+  constexpr double kLittle = 1e-5;
+  const double variance = found.model.kernel.variance();
+  const std::vector<std::optional<double>>& fixed = task.fixed;
+  if (fixed.back() || !(found.model.noise < kLittle * variance)) return found;
+  Candidate best = found;
+  for (double ratio = 1e-3; ratio * variance > 3 * found.model.noise && ratio > 1e-13; ratio *= 0.1) {
+    if (task.trainer.cancelled()) return best;
+    Model model = found.model;
+    model.noise = ratio * variance;
+    const Candidate other = task.trainer.look_at(task.stage, task.parameters, model, false);
+    if (other.nll < best.nll - 1e-6 * std::abs(best.nll) - 1e-3) best = other;
+  }
+  if (best.nll < found.nll) best = task.trainer.descend(task.stage, task.parameters, best, 1e-4, 60);
+  return best.nll < found.nll ? best : found;
+}
+
 /// Those that are better than their neighbours in the list.
 std::vector<Candidate> valleys(const std::vector<Candidate>& list) {
   std::vector<Candidate> lowest;
@@ -125,7 +144,7 @@ Candidate search_one_term(const Task& task) {
     starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
     if (!std::isfinite(starts.front().nll)) return starts.front();
   }
-  return task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  return with_more_noise(task, task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds));
 }
 
 SearchResult search_sum(const Task& task) {
@@ -170,6 +189,7 @@ SearchResult search_sum(const Task& task) {
       starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
   }
   result.best = task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  if (std::isfinite(result.best.nll)) result.best = with_more_noise(task, result.best);
   for (const Candidate& part : result.parts) {
     if (!(result.best.nll < part.nll - kLeastGain)) result.best = part;
   }

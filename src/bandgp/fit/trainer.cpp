@@ -189,7 +189,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   options.value_tolerance = 1e-3 * step_tolerance;  // nats
   // A slope is small beside √n, about what the log of a parameter that n points determine has one standard
   // error away from the minimum.
-  options.gradient_tolerance = 10 * step_tolerance * std::sqrt(static_cast<double>(stage.series().size()));
+  options.gradient_tolerance = std::sqrt(step_tolerance * static_cast<double>(stage.series().size()));
   options.max_evaluations = max_evaluations;
   options.cancelled = options_.cancelled;
   options.rounding = [&](std::span<const double> at) {
@@ -231,18 +231,21 @@ std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& para
 
 Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile) {
   Candidate candidate;
-  candidate.model = parameters.model(parameters.free_logs(start));  // fixed values in place
+  const Box box(start, data_scale(stage.series(), start.mean));
+  const std::vector<double> lower = parameters.pick(box.lower), upper = parameters.pick(box.upper);
+  std::vector<double> x = parameters.free_logs(start);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i], lower[i], upper[i]);
+  candidate.model = parameters.model(x);  // fixed values in place
   Likelihood likelihood;
   candidate.nll = evaluate(stage, candidate.model, false, likelihood);
   if (!profile || !std::isfinite(candidate.nll)) return candidate;
   // With all variances s times as large the loss is ½q/s + ½n log s + …, least at s = q/n.
   const auto n = static_cast<double>(stage.series().observations());
-  const double s = likelihood.q / n;
-  if (!(s > 0) || !std::isfinite(s)) return candidate;
+  const double s = std::clamp(likelihood.q / n, 1e-6, 1e6);
   for (const auto& parameter : bandgp::parameters(candidate.model)) {
     if (parameter.kind->unit == Unit::variance) *parameter.value *= s;
   }
-  candidate.nll += 0.5 * (n - likelihood.q + n * std::log(s));
+  candidate.nll += 0.5 * (likelihood.q / s - likelihood.q + n * std::log(s));
   return candidate;
 }
 
