@@ -9,8 +9,6 @@ fits are set against 1,000 of celerite2's Matérn-3/2 likelihoods on as many poi
 BANDGP_DATA; without it that part is left out).
 """
 import argparse
-import csv
-import gzip
 import os
 import statistics
 import time
@@ -65,42 +63,22 @@ def row(what, ratio, bar, at_least=False):
     print(f"  {what:<82} {ratio:8.2f}   {'>=' if at_least else '<='} {bar:<4} {'' if kept else '  MISSED'}", flush=True)
 
 
+SERIES = (("CO2", "co2/co2-ppm-daily.csv"), ("glucose", "glucose/CGM.csv"),
+          ("Kepler", "lightcurves/kplr001430163-2010355172524_llc.csv"), ("load", "electricity/PJME_hourly.csv"))
+COLUMNS = {"glucose": dict(x="datetime", y="glucose"), "Kepler": dict(x=1, y=2)}
+
+
 def first_points(data, count=6000):
     """The first points of four real series: name, times, values."""
-    def numbers(path, time_column, value_column, opener=open):
-        with opener(data / path, "rt") as file:
-            rows = list(csv.DictReader(file))
-        times, values = [], []
-        for i, r in enumerate(rows):
-            try:
-                value = float(r[value_column])
-                at = float(i if time_column is None else r[time_column])
-            except (ValueError, TypeError):
-                continue
-            if np.isfinite(value) and np.isfinite(at):
-                times.append(at)
-                values.append(value)
-        order = np.argsort(times, kind="stable")
-        t, keep = np.unique(np.array(times)[order], return_index=True)
-        return t[:count], np.array(values)[order][keep][:count]
-
-    found = []
-    for name, path, time_column, value_column in (("CO2", "co2/co2-ppm-daily.csv", None, "value"),
-                                                  ("glucose", "glucose/CGM.csv", None, "gl"),
-                                                  ("Kepler", "lightcurves/kplr001430163-2010355172524_llc.csv", "TIME", "PDCSAP_FLUX"),
-                                                  ("load", "electricity/PJME_hourly.csv", None, "PJME_MW")):
-        path = Path(path)
+    for name, path in SERIES:
         if not (data / path).exists():
             print(f"  no {path}: left out")
             continue
-        opener = gzip.open if path.suffix == ".gz" else open
-        with opener(data / path, "rt") as file:
-            names = next(csv.reader(file))
-        pick = value_column if value_column in names else names[-1]
-        t, y = numbers(path, time_column if time_column in names else None, pick, opener)
-        if len(t) > 100:
-            found.append((name, t, y))
-    return found
+        fit = bandgp.read_table(str(data / path), **COLUMNS.get(name, {}))
+        t, keep = np.unique(np.asarray(fit.time, dtype=float), return_index=True)
+        y = np.asarray(fit.value, dtype=float)[keep]
+        known = np.isfinite(y) & np.isfinite(t)
+        yield name, t[known][:count], y[known][:count]
 
 
 def main():

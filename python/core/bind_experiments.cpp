@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "fitted.hpp"
 #include "training.hpp"
+#include "words.hpp"
 
 namespace bandgp::python {
 namespace {

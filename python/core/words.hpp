@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's messages in the words of Python: options are arguments.
 #pragma once
+#include <nanobind/nanobind.h>
+
 #include <string>
 #include <string_view>
 

@@ -158,13 +158,15 @@ void BandRepresentation::multiply(RightHandSides x, RightHandSides out) const {
       const double* in = x.data + c * x.stride;
       double *to = out.data + c * out.stride, rows[kPanel] = {};
       for (Index j = from; j < i0 + kPanel; ++j) {
+        // The lower half stands for both: above the diagonal, a block is not clipped to the band.
         const double* entry = buffer.data() + kPanel * (j - from);
+        const Index diagonal = j - i0;
         double sum = 0;
-        for (Index r = 0; r < kPanel; ++r) {
+        for (Index r = std::max<Index>(0, diagonal); r < kPanel; ++r) {
           rows[r] += entry[r] * in[j];
-          sum += entry[r] * in[i0 + r];
+          if (r > diagonal) sum += entry[r] * in[i0 + r];
         }
-        if (j < i0) to[j] += sum;  // below the diagonal block an entry stands for both halves
+        (j < i0 ? to[j] : rows[diagonal]) += sum;
       }
       for (Index r = 0; r < kPanel; ++r) to[i0 + r] += rows[r];
     }

@@ -111,7 +111,7 @@ class DualRepresentation final : public Representation {
   AlignedBuffer precision_, scratch_;  // dᵢ⁻¹; a number a point for every column
   std::vector<double*> fitted_;        // the columns of scratch_
   std::vector<const double*> weights_;
-  double largest_ = 1;                 // diagonal entry of M: ‖M‖ up to a factor of b
+  double largest_ = 1;  // diagonal entry of M: ‖M‖ up to a factor of b
   ForwardSquares forward_;
   Envelope wide_envelope_;
   PanelBand wide_;
