@@ -62,7 +62,7 @@ TEST(Scores, are_their_definitions) {
 }
 
 struct Average {
-  double nmse = 0, nlpd = 0, seconds = 0;
+  double nmse = 0, nlpd = 0;
 };
 
 Average validate(const Table& table, const Cut& cut) {
@@ -74,7 +74,6 @@ Average validate(const Table& table, const Cut& cut) {
     EXPECT_EQ(fold.failure, "");
     mean.nmse += fold.scores.nmse / 3;
     mean.nlpd += fold.scores.nlpd_joint / 3;
-    mean.seconds += fold.fit_seconds / 3;
   }
   return mean;
 }
@@ -90,9 +89,7 @@ TEST(CrossValidation, bears_out_the_papers_claims_on_a_small_scale) {
     const Average certified = validate(table, {.method = method});
     EXPECT_NEAR(certified.nmse, exact.nmse, 1e-3 * exact.nmse) << method_name(method);
     EXPECT_NEAR(certified.nlpd, exact.nlpd, 1e-3 * std::abs(exact.nlpd)) << method_name(method);
-    if (support::kSanitized) continue;  // LAPACK is not slowed down by a sanitizer
-    EXPECT_LT(2 * certified.seconds, exact.seconds)
-        << method_name(method);  // 30 and more when it was written
+    // What it costs is measured by ./dev bench (train), not here.
   }
   for (const Method method : {Method::fitc, Method::vfe}) {
     const Average sparse =

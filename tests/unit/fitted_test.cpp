@@ -22,7 +22,8 @@ struct Asked {
   const char* method;  // in use at the optimum
 };
 const Asked kAsked[] = {
-    {"a band", "matern12", {}, "band"},
+    {"states", "matern12", {}, "markov"},
+    {"a band", "matern12", {.method = Method::band}, "band"},
     {"the dual", "se", {.method = Method::dual}, "dual"},
     {"a sum, partly in a basis", "se + matern12", {}, ""},
     {"a fixed band", "se", {.rule = Cut::Rule::bandwidth, .bandwidth = 40}, "band"},

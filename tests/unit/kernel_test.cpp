@@ -180,7 +180,7 @@ TEST(Parameters, a_term_lists_those_of_its_shape_with_unit_and_range) {
     EXPECT_EQ(list[0].name, "variance");
     EXPECT_EQ(list[0].unit, Unit::variance);
     EXPECT_EQ(list[0].member, &Term::variance);
-    EXPECT_DOUBLE_EQ(list[0].range.lower, std::exp(-30));
+    EXPECT_DOUBLE_EQ(list[0].range.lower, kVanishingVariance);
     EXPECT_DOUBLE_EQ(list[0].range.upper, std::exp(12));
     EXPECT_EQ(list[1].name, "lengthscale");
     EXPECT_EQ(list[1].unit, Unit::time);

@@ -137,6 +137,7 @@ TEST(Report, the_matrices_are_those_that_are_factored) {
   FitResult band = small_fit();
   band.model.kernel = Kernel("1*se(lengthscale=4)");
   band.cut = {.method = Method::band, .rule = Cut::Rule::bandwidth, .bandwidth = 30};
+  band.forget_posterior();  // it is that of the model before
   const ReportData data = collect_report(band, {});
   ASSERT_EQ(data.matrices.size(), 1U);
   const ReportMatrix& matrix = data.matrices[0];

@@ -288,7 +288,9 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   for (int round = 0;; ++round) {
     if (!evaluate_at(end.found.model)) return false;
     end.inside = trainer.inside_box(stage, end.parameters, end.found.model);
-    end.rounding = rounding_at(stage.evaluator(), end.found.model);
+    Likelihood factored;  // without the gradient, which uses the factor up
+    const bool is_factored = std::isfinite(trainer.evaluate(stage, end.found.model, false, factored));
+    end.rounding = is_factored ? stage.evaluator().rounding() : kUnset;
     const bool doubtful = end.found.status == BfgsStatus::stalled || end.found.status == BfgsStatus::rounding;
     if (!(options.standard_errors || doubtful) || trainer.cancelled()) return true;
     const Likelihood before = end.likelihood;

@@ -64,14 +64,17 @@ void weigh_columns(RightHandSides reduced, Index length, Index with_prior, Colum
 double largest_variance(const ColumnWeights& weights, const GlobalColumns& columns, const double* time,
                         Index n) {
   if (weights.count == 0) return 0;
-  std::vector<double> c(static_cast<std::size_t>(weights.count));
-  const auto at = [&](double x) {
-    for (Index a = 0; a < weights.count; ++a) c[static_cast<std::size_t>(a)] = columns.value(a, x);
-    return weights.product(c.data(), c.data());
+  const auto at = [&](double x, double* c) {
+    for (Index a = 0; a < weights.count; ++a) c[a] = columns.value(a, x);
+    return weights.product(c, c);
   };
-  if (weights.with_prior == 0) return std::max(at(time[0]), at(time[n - 1]));  // convex in x
+  if (weights.with_prior == 0) {  // the mean alone: convex in x
+    double c[2];
+    return std::max(at(time[0], c), at(time[n - 1], c));
+  }
+  std::vector<double> c(static_cast<std::size_t>(weights.count));
   double largest = 0;
-  for (Index i = 0; i < n; ++i) largest = std::max(largest, at(time[i]));
+  for (Index i = 0; i < n; ++i) largest = std::max(largest, at(time[i], c.data()));
   return largest;
 }
 

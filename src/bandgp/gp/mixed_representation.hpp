@@ -36,6 +36,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double* column, std::uint64_t seed) override;
   double rounding(double* column, const double* b) override;
+  bool can_whiten() const override { return !transposed_; }
   Certificate certificate(CertificateInputs inputs) const override;
   std::string_view name() const override { return short_kernel_.terms.empty() ? "dual" : "mixed"; }
   Index bandwidth() const override { return std::max(band_.bandwidth(), envelope_.bandwidth()); }

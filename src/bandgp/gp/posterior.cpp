@@ -109,9 +109,14 @@ void Posterior::factor() {
   factored_ = true;
 }
 
+void Posterior::factor_for_whitening() {
+  if (!representation().can_whiten()) factored_ = false;
+  factor();
+}
+
 double Posterior::rounding() {
   if (!evaluator_) throw std::invalid_argument("rounding needs the data, which this model was saved without");
-  factor();
+  factor_for_whitening();
   return evaluator_->rounding();
 }
 
@@ -375,7 +380,7 @@ std::vector<double> Posterior::draws_from_covariance(std::span<const double> tim
 
 std::vector<double> Posterior::whitened_residuals(std::uint64_t seed) {
   if (!evaluator_) throw std::invalid_argument("residuals need the data, which this model was saved without");
-  factor();
+  factor_for_whitening();
   return evaluator_->whitened(seed);
 }
 

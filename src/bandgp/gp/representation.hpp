@@ -99,6 +99,9 @@ class Representation {
   /// route: not a bound.  `column` is the reduced column of `b` and is used up; the factor is kept.
   virtual double rounding(double* column, const double* b) = 0;
 
+  /// Whether whiten() and rounding() still can: predictions may have used up what they need of the factor.
+  virtual bool can_whiten() const { return true; }
+
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;

@@ -202,7 +202,8 @@ struct Step {
     const auto n = l.states();
     loop(
         k0, l.terms(), BANDGP_BODY(auto t) {
-          const auto o = l.offset(t), count = l.count(t);
+          const auto o = l.offset(t);
+          const auto count = l.count(t);
           loop(
               k0, count, BANDGP_BODY(auto i) {
                 loop(
@@ -224,7 +225,8 @@ struct Step {
         k1, l.count(k0), BANDGP_BODY(auto j) { total = mul_add(c[0][j], x[j * stride], total); });
     loop(
         k0, l.terms(), BANDGP_BODY(auto t) {
-          const auto o = l.offset(t), p = l.count(t);
+          const auto o = l.offset(t);
+          const auto p = l.count(t);
           if (t > 0) {
             total = mul_add(c[t][0] - c[0][0], x[o * stride], total);
             loop(
@@ -246,7 +248,8 @@ struct Step {
     const double first = x[0];
     loop(
         k0, l.terms(), BANDGP_BODY(auto t) {
-          const auto o = l.offset(t), p = l.count(t);
+          const auto o = l.offset(t);
+          const auto p = l.count(t);
           double sums[3];
           loop(
               k0, p, BANDGP_BODY(auto j) {
@@ -475,7 +478,8 @@ BANDGP_INLINE void add_slopes(const L& l, const Block& block, const Step<L>& ste
   const auto n = l.states();
   loop(
       k0, l.terms(), BANDGP_BODY(auto t) {
-        const auto o = l.offset(t), p = l.count(t);
+        const auto o = l.offset(t);
+        const auto p = l.count(t);
         // Λ of the term's own states: its first one also moves the sum.
         double own[3][3];
         loop(
@@ -526,7 +530,8 @@ template <class L>
 BANDGP_INLINE void add_moved(const L& l, const double* r, const double* m, double* moved) {
   loop(
       k0, l.terms(), BANDGP_BODY(auto t) {
-        const auto o = l.offset(t), p = l.count(t);
+        const auto o = l.offset(t);
+        const auto p = l.count(t);
         loop(
             k0, p, BANDGP_BODY(auto s) {
               const double row = t > 0 && s == 0 ? r[o] + r[0] : r[o + s];
