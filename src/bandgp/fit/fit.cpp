@@ -288,6 +288,7 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   for (int round = 0;; ++round) {
     if (!evaluate_at(end.found.model)) return false;
     end.inside = trainer.inside_box(stage, end.parameters, end.found.model);
+    if (trainer.cancelled()) return true;
     Likelihood factored;  // without the gradient, which uses the factor up
     const bool is_factored = std::isfinite(trainer.evaluate(stage, end.found.model, false, factored));
     end.rounding = is_factored ? stage.evaluator().rounding() : kUnset;

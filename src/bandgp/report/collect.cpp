@@ -157,12 +157,14 @@ bool has_posterior(const FitResult& fit) {
   return std::isfinite(fit.nll) && fit.model.kernel.complete() && std::isfinite(fit.model.noise);
 }
 
-/// Everything that needs the posterior, leave-one-out last: it uses the factor up.
+/// Everything that needs the posterior, in the order in which one factor serves all: predictions may use up
+/// what whitening needs of it, and leave-one-out uses up the rest.
 void ask(Posterior& posterior, const FitResult& fit, ReportData& data) {
+  const bool with_data = fit.series->size() > 0;
+  std::vector<double> white = with_data ? posterior.whitened_residuals() : std::vector<double>{};
   data.curve = curve_of(posterior, fit);
   for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
-  if (fit.series->size() == 0) return;
-  std::vector<double> white = posterior.whitened_residuals();
+  if (!with_data) return;
   data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
   data.noise = noise_of(std::move(white), data.diagnostics);
 }
