@@ -234,6 +234,6 @@ def test_progress_in_a_notebook(monkeypatch, shell, tqdm, shown):
         fake.get_ipython = lambda: type(shell, (), {})()
         monkeypatch.setitem(sys.modules, "IPython", fake)
     assert Progress(None).wanted is shown
-    assert Progress(True, []).wanted and not Progress(False, []).wanted
+    assert Progress(True).wanted and not Progress(False).wanted
     if not shell:
         assert "IPython" not in sys.modules
