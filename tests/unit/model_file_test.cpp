@@ -286,7 +286,7 @@ TEST(ModelFile, version_1_is_read_and_written_again_as_version_2) {
     const Json file = Json::parse(version_1(name));
     ASSERT_EQ(file["format_version"], 1) << name;
     const FitResult fit = from_model_text(version_1(name), name);
-    EXPECT_EQ(to_text(fit.model.kernel), file["kernel"]) << name;
+    EXPECT_EQ(to_text(fit.model.kernel), file["kernel"].get<std::string>()) << name;
     ASSERT_EQ(fit.trace.size(), static_cast<std::size_t>(fit.evaluations)) << name;
     const std::string shapes = shapes_text(fit.model.kernel);
     for (const TraceEntry& entry : fit.trace) {
