@@ -54,7 +54,10 @@ std::vector<Section> general() {
        "does not apply. cv: folds, seed, methods. All numbers are in the units of the data."},
       {"Exit status",
        "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
-       "says why. 2: a mistake in the request or in its input, told in one line."},
+       "says why. 2: a mistake in the request or in its input, told in one line. The status of a fit is "
+       "converged, or at_bound where a parameter ended at the edge of what is tried, with 0; rounding where "
+       "the NLL's own rounding exceeds the tolerance and hides its minimum, stalled, out_of_evaluations, "
+       "cancelled, not_positive_definite or too_large with 1."},
       {"Environment",
        "NO_COLOR: any text in it keeps colours away; they are for terminals only in any case."}};
 }

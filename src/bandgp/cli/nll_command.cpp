@@ -104,6 +104,8 @@ int nll(const NllFlags& flags) {
     message = "the NLL is not a finite number at these parameters";
   } else if (!result.likelihood.certificate.holds() && !result.likelihood.certificate.other_model) {
     message = certificate_text(result.likelihood.certificate);
+  } else if (result.rounding > cut.tolerance) {
+    message = exactness_text(result.likelihood.certificate, result.rounding);
   }
   if (flags.common.json) {
     print(to_json(result, input, model, message));

@@ -294,6 +294,7 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
     end.rounding = is_factored ? stage.evaluator().rounding() : kUnset;
     const bool doubtful = end.found.status == BfgsStatus::stalled || end.found.status == BfgsStatus::rounding;
     if (!(options.standard_errors || doubtful) || trainer.cancelled()) return true;
+    if (!(end.rounding <= options.cut.tolerance)) return true;  // curvatures would be those of rounding
     const Likelihood before = end.likelihood;
     const std::vector<double> gradient = end.parameters.pick(before.gradient);
     stage.representation().freeze();  // the same entries throughout

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "bandgp/fit/starts.hpp"
+
 namespace bandgp {
 namespace {
 
@@ -73,6 +75,11 @@ std::vector<std::string> remarks(const FitResult& fit) {
   if (!std::isfinite(fit.nll) || fit.series->size() == 0) return remarks;
   const Series& series = *fit.series;
   const std::vector<Term>& terms = fit.model.kernel.terms;
+  if (fit.status == FitStatus::rounding)
+    remarks.push_back(fmt::format(
+        "double precision is the limit: with this little noise (a {:.1g} of the curve's variance) rounding "
+        "changes the NLL by about {:.1g} nats",
+        fit.model.noise / fit.model.kernel.variance(), fit.rounding));
   const Index parameters = std::ssize(parameter_names(fit.model.kernel)) + coefficient_count(fit.model.mean);
   if (series.observations() < 3 * parameters) {
     remarks.push_back(
@@ -91,9 +98,21 @@ std::vector<std::string> remarks(const FitResult& fit) {
                     noise_alone, fit.nll));
     return remarks;
   }
+  const DataScale scale = data_scale(series, fit.model.mean);
+  const double unit = series.units.value_unit * series.units.value_unit;
+  const auto vanished = [&](const Term& term) {
+    Term internal = term;
+    internal.variance /= unit;
+    return has_vanished(internal, scale);
+  };
   for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (vanished(terms[i])) {
+      remarks.push_back(fmt::format(
+          "term {} is not supported by the data: its variance ended at (numerically) zero", i + 1));
+      continue;
+    }
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
-      const bool same = terms[i].shape.index() == terms[j].shape.index() &&
+      const bool same = !vanished(terms[j]) && terms[i].shape.index() == terms[j].shape.index() &&
                         std::abs(std::log(terms[i].lengthscale / terms[j].lengthscale)) < 0.05;
       if (same)
         remarks.push_back(fmt::format(

@@ -148,7 +148,7 @@ Candidate search_one_term(const Task& task) {
 }
 
 SearchResult search_sum(const Task& task) {
-  constexpr Trainer::Round kRounds[] = {{7, 6}, {10, 3}, {60, 1}};
+  constexpr Trainer::Round kRounds[] = {{7, 6, 2}, {10, 4, 1}, {60, 1}};
   const std::size_t terms = task.kernel.terms.size();
   const bool profile = task.scale_is_free() && !task.any_init();
   SearchResult result;
@@ -180,6 +180,7 @@ SearchResult search_sum(const Task& task) {
             task.trainer.look_at(task.stage, task.parameters, task.with_values(model, task.init), profile);
         if (candidate.nll < best.nll) best = candidate;
       }
+      best.family = term;
       if (std::isfinite(best.nll)) starts.push_back(best);
     }
   }

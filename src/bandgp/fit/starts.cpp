@@ -101,6 +101,8 @@ std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel&
     add(lengthscale, 0.5 * smaller.noise, 1, 0.5 * smaller.noise);
     add(lengthscale, 0.1 * variance, 0.9, 0.5 * smaller.noise);
     add(lengthscale, 0.01 * variance, 1, 0.1 * smaller.noise);
+    if (!same_shape)
+      add(lengthscale, 0.2 * variance, 0.8, 1e-3 * smaller.noise);  // a rougher term is all noise
   }
   if (!same_shape) {  // as fast, and of another smoothness
     starts.emplace_back();

@@ -154,7 +154,8 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   if (parameters.free_count() == 0) {
     Likelihood likelihood;
     const double nll = evaluate(stage, start.model, false, likelihood);
-    return {start.model, nll, {}, std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled};
+    return {
+        start.model, nll, {}, std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled, start.family};
   }
   Likelihood likelihood;
   const MovingInputs inputs(stage, start.model, options_.cut.move_inducing, *this);
@@ -191,6 +192,11 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   // error away from the minimum.
   options.gradient_tolerance = std::sqrt(step_tolerance * static_cast<double>(stage.series().size()));
   options.max_evaluations = max_evaluations;
+  // A gradient by differences takes several evaluations of the loss, each of less than half the cost.
+  constexpr int kOfDifferences = 6;
+  options.exhausted = [&, begin = result_.evaluations] {
+    return result_.evaluations - begin >= kOfDifferences * max_evaluations;
+  };
   options.cancelled = options_.cancelled;
   options.rounding = [&](std::span<const double> at) {
     const Model model = parameters.model(at.first(logs));
@@ -200,7 +206,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   const BfgsResult result = minimize(objective, x, options);
   inputs.place(std::span(result.x).subspan(logs));
   return {parameters.model(std::span(result.x).first(logs)), result.value,
-          x.size() == logs ? result.inverse_hessian : std::vector<double>{}, result.status};
+          x.size() == logs ? result.inverse_hessian : std::vector<double>{}, result.status, start.family};
 }
 
 void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& candidate) {
@@ -268,11 +274,17 @@ Candidate Trainer::race(Stage& stage, const Parameters& parameters, std::vector<
     }
     std::ranges::stable_sort(starts, {}, &Candidate::nll);
     std::vector<Candidate> kept;
-    for (Candidate& start : starts) {
-      const bool new_place = std::ranges::none_of(kept, [&](const auto& k) { return same_place(k, start); });
-      if (new_place && kept.size() < round.keep) kept.push_back(std::move(start));
+    for (const bool by_family : {true, false}) {
+      for (const Candidate& start : starts) {
+        const auto of_family = std::ranges::count(kept, start.family, &Candidate::family);
+        const bool wanted =
+            by_family ? of_family < static_cast<std::ptrdiff_t>(round.of_family) : kept.size() < round.keep;
+        if (wanted && std::ranges::none_of(kept, [&](const auto& k) { return same_place(k, start); }))
+          kept.push_back(start);
+      }
     }
     starts = std::move(kept);
+    std::ranges::stable_sort(starts, {}, &Candidate::nll);
   }
   return starts.empty() ? Candidate() : starts.front();
 }

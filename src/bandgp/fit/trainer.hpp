@@ -16,6 +16,7 @@ struct Candidate {
   double nll = std::numeric_limits<double>::infinity();
   std::vector<double> inverse_hessian;
   BfgsStatus status = BfgsStatus::stalled;
+  std::size_t family = 0;  // starts of one origin, which compete with each other first
 };
 
 /// A series (all of it or a part) with its evaluator.
@@ -67,8 +68,9 @@ class Trainer {
   /// good as the smaller model does, and judged by their starts 22 of 137 simulated fits of two terms ended
   /// in a worse optimum than from the truth, judged after a dozen evaluations 1.
   struct Round {
-    int evaluations;   // of each start
-    std::size_t keep;  // starts that stay afterwards
+    int evaluations;            // of each start
+    std::size_t keep;           // starts that stay afterwards
+    std::size_t of_family = 0;  // and at least so many of each family: one that starts worse may end better
   };
   Candidate race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
                  std::span<const Round> rounds);

@@ -101,7 +101,8 @@ class Minimizer {
   std::optional<BfgsStatus> evaluate(const std::vector<double>& x, double& value,
                                      std::vector<double>& gradient) {
     if (options_.cancelled && options_.cancelled()) return BfgsStatus::cancelled;
-    if (evaluations_ >= options_.max_evaluations) return BfgsStatus::out_of_evaluations;
+    if (evaluations_ >= options_.max_evaluations || (options_.exhausted && options_.exhausted()))
+      return BfgsStatus::out_of_evaluations;
     value = f_(x, gradient);
     if (!std::isfinite(dot(gradient, gradient))) value = std::numeric_limits<double>::infinity();
     ++evaluations_;

@@ -21,8 +21,9 @@ struct BfgsOptions {
   /// … and no free variable's slope exceeds this.  An inverse Hessian that is far too small promises little
   /// wherever it is: without this test such a matrix would end the search.
   double gradient_tolerance = std::numeric_limits<double>::infinity();
-  double largest_step = 2;              // of any variable in one iteration
+  double largest_step = 2;  // of any variable in one iteration
   int max_evaluations = 200;
+  std::function<bool()> exhausted;  // asked before every evaluation: true ends as max_evaluations does
   std::function<bool()> cancelled;  // asked before every evaluation
   /// About how far f(x) may be off because of rounding.  Asked where the line search finds no descent: a step
   /// may then raise f by as much, if the slope along it falls.  Empty: a few units in the last place of f.
