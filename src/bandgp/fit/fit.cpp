@@ -157,6 +157,23 @@ double rounding_at(Evaluator& evaluator, const Model& model) {
   return evaluator.evaluate(model, false, likelihood) ? kUnset : evaluator.rounding();
 }
 
+/// Puts differences of the NLL in the place of a gradient that rounding has spoiled.
+void gradient_by_differences(Evaluator& evaluator, const Model& at, Likelihood& likelihood) {
+  Optionals fixed(likelihood.gradient.size());
+  if (at.noise == 0) fixed.back() = 0.0;  // no logarithm: its own gradient is left as it is
+  const Parameters parameters(at.kernel, at.mean, fixed);
+  Likelihood moved;
+  const auto nll = [&](std::span<const double> x) {
+    return evaluator.evaluate(parameters.model(x), false, moved) ? std::numeric_limits<double>::infinity()
+                                                                 : moved.nll;
+  };
+  evaluator.representation().freeze();  // the same entries throughout
+  Differences differences;
+  if (difference(nll, parameters.free_logs(at), likelihood.nll, {}, differences))
+    parameters.replace(likelihood.gradient, differences.gradient);
+  evaluator.representation().thaw();
+}
+
 /// With a tolerance the band is as narrow as the certificate allows, so that narrowing it is no advice; a
 /// bandwidth that the user fixed may be wider than it needs to be.
 std::vector<Message> cheaper_alternatives(const Cut& cut, const Kernel& kernel, double thin) {
@@ -274,14 +291,17 @@ bool is_minimum(const Ending& end) {
 /// no value any more.
 bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& end) {
   constexpr int kRounds = 4;
-  Trainer::Differences differences;
+  Differences differences;
   bool by_differences = false;
   const auto evaluate_at = [&](const Model& model) {
     const double nll = trainer.evaluate(stage, model, true, end.likelihood);
     if (!std::isfinite(nll)) return false;
-    by_differences =
-        gradient_is_doubtful(end.likelihood) &&
-        trainer.difference(stage, end.parameters, end.parameters.free_logs(model), nll, differences);
+    Likelihood moved;
+    const auto loss = [&](std::span<const double> x) {
+      return trainer.evaluate(stage, end.parameters.model(x), false, moved);
+    };
+    by_differences = gradient_is_doubtful(end.likelihood) &&
+                     difference(loss, end.parameters.free_logs(model), nll, options.cancelled, differences);
     if (by_differences) end.parameters.replace(end.likelihood.gradient, differences.gradient);
     return true;
   };
@@ -571,6 +591,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
     result.likelihood.method = evaluator.representation().name();
     if (result.failure) return result;
   }
+  if (gradient_is_doubtful(result.likelihood)) gradient_by_differences(evaluator, internal, result.likelihood);
   result.likelihood = to_user(result.likelihood, series);
   result.rounding = rounding_at(evaluator, internal);
   return result;

@@ -59,6 +59,15 @@ std::size_t Parameters::free_count() const {
   return static_cast<std::size_t>(std::count(fixed_.begin(), fixed_.end(), std::nullopt));
 }
 
+double Parameters::fixed_variance() const {
+  const auto all = parameters(prototype_);
+  double largest = 0;
+  for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    if (fixed_[i] && all[i].kind->unit == Unit::variance) largest = std::max(largest, *fixed_[i]);
+  }
+  return largest;
+}
+
 Model Parameters::model(std::span<const double> free_logs) const {
   Model model = prototype_;
   const auto all = parameters(model);

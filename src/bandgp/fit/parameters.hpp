@@ -20,7 +20,10 @@ class Parameters {
   Parameters(const Kernel& kernel, Mean mean, Optionals fixed)
       : prototype_{kernel, 1, mean}, fixed_(std::move(fixed)) {}
 
+  Mean mean() const { return prototype_.mean; }
   std::size_t free_count() const;
+  /// The largest of the variances that are fixed (0: all are free).
+  double fixed_variance() const;
   /// The model with these free parameters, the others fixed.
   Model model(std::span<const double> free_logs) const;
   std::vector<double> free_logs(const Model& model) const;

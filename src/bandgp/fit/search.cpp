@@ -48,18 +48,10 @@ struct Task {
     }
     return model;
   }
-  /// Whether all variances may be multiplied by a common factor, and the loss then follows from one
-  /// evaluation.
-  bool scale_is_free() const {
-    const Series& series = stage.series();
-    if (!series.variance.empty() || series.has_ties() || !trainer.exact_model()) return false;
-    const Model model{kernel, 1, mean};
-    const auto all = bandgp::parameters(model);
-    for (std::size_t i = 0; i < fixed.size(); ++i) {
-      if (fixed[i] && all[i].kind->unit == Unit::variance) return false;
-    }
-    return true;
+  double longest_start(std::size_t term) const {
+    return bandgp::longest_start(kernel, kernel.terms[term], stage.cut(), scale);
   }
+  bool scale_is_free() const { return trainer.scale_is_free(stage, parameters); }
 };
 
 /// For a kernel of one term: the best ratio of noise to variance for each length-scale of a grid, with the
@@ -70,7 +62,7 @@ std::vector<Candidate> look_over(const Task& task, const Optionals& given) {
   std::vector<Candidate> found;
   Model last;
   bool any = false;
-  for (const double lengthscale : grid_lengthscales(task.kernel, task.scale)) {
+  for (const double lengthscale : grid_lengthscales(task.scale, task.longest_start(0))) {
     Candidate best;
     int rises = 0;
     for (const double ratio : kNoiseRatios) {
@@ -148,7 +140,7 @@ Candidate search_one_term(const Task& task) {
 }
 
 SearchResult search_sum(const Task& task) {
-  constexpr Trainer::Round kRounds[] = {{7, 6, 2}, {10, 4, 1}, {60, 1}};
+  constexpr Trainer::Round kRounds[] = {{10, 8, 3}, {15, 4, 2}, {60, 1}};
   const std::size_t terms = task.kernel.terms.size();
   const bool profile = task.scale_is_free() && !task.any_init();
   SearchResult result;
@@ -172,7 +164,7 @@ SearchResult search_sum(const Task& task) {
       part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
       result.parts.push_back(part);
     }
-    for (const std::vector<Model>& group : split_starts(base.model, task.kernel, term, task.scale)) {
+    for (const std::vector<Model>& group : split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
       Candidate best;
       for (const Model& model : group) {
         if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;

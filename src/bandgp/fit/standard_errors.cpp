@@ -32,7 +32,7 @@ bool from_gradients(Trainer& trainer, Stage& stage, const Parameters& parameters
 
 /// Differences of the loss: the diagonal is known, an entry beside it takes one evaluation more.
 bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, const std::vector<double>& x,
-                 double value, const Indices& index, const Trainer::Differences& known,
+                 double value, const Indices& index, const Differences& known,
                  Eigen::MatrixXd& hessian) {
   Likelihood likelihood;
   for (std::size_t j = 0; j < index.size(); ++j) {
@@ -61,7 +61,7 @@ bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, c
 
 Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
                     double value, std::span<const double> free_gradient, const std::vector<bool>& active,
-                    const Trainer::Differences* differences, double rounding) {
+                    const Differences* differences, double rounding) {
   const std::vector<double> x = parameters.free_logs(at);
   std::vector<std::size_t> index;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -24,6 +24,6 @@ struct Curvature {
 /// `rounding` is about how many nats the loss may be off by.
 Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
                     double value, std::span<const double> free_gradient, const std::vector<bool>& active,
-                    const Trainer::Differences* differences, double rounding);
+                    const Differences* differences, double rounding);
 
 }  // namespace bandgp

@@ -6,11 +6,6 @@
 
 namespace bandgp {
 
-/// Length-scale, in gaps, up to which a slower term that only a band can hold is looked for: some 450
-/// neighbours for most shapes, and every candidate costs a dozen evaluations.  Training itself may go
-/// farther.
-constexpr double kLongestInBand = 60;
-
 DataScale data_scale(const Series& series, Mean mean) {
   DataScale scale;
   if (series.size() > 1) {
@@ -35,6 +30,17 @@ DataScale data_scale(const Series& series, Mean mean) {
   return scale;
 }
 
+double longest_start(const Kernel& kernel, const Term& term, const Cut& cut, const DataScale& scale) {
+  // Some 450 neighbours for most shapes, and every candidate costs a dozen evaluations.  Training itself may
+  // go farther.
+  constexpr double kLongestInBand = 60;
+  const bool automatic = cut.method == Method::automatic || cut.method == Method::dual;
+  const bool has_other_form = has_basis(term) || std::ranges::all_of(kernel.terms, state_count);
+  const bool in_band = cut.method == Method::band ||
+                       (automatic && (cut.rule != Cut::Rule::tolerance || cut.index_band || !has_other_form));
+  return in_band ? std::min(scale.span, kLongestInBand * scale.mean_gap) : scale.span;
+}
+
 Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
   Model model{kernel, 0.5 * scale.variance, mean};
   double lengthscale = 1.5 * scale.gap;
@@ -46,10 +52,8 @@ Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
   return model;
 }
 
-std::vector<double> grid_lengthscales(const Kernel& kernel, const DataScale& scale) {
+std::vector<double> grid_lengthscales(const DataScale& scale, double longest) {
   constexpr double kFirst = 0.8, kFactor = 2, kMost = 16;
-  double longest = scale.span;
-  if (!has_basis(kernel.terms.front())) longest = std::min(longest, kLongestInBand * scale.mean_gap);
   const double first = kFirst * scale.gap;
   // Where points come in clusters the span has many spacings: no more length-scales, but farther apart.
   const double factor = std::max(kFactor, std::pow(std::max(1.0, longest / first), 1 / kMost));
@@ -69,7 +73,7 @@ Model one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, do
 }
 
 std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
-                                             const DataScale& scale) {
+                                             const DataScale& scale, double longest_allowed) {
   double shortest = scale.span, longest = 0;
   bool same_shape = false;
   for (const Term& term : smaller.kernel.terms) {
@@ -111,10 +115,7 @@ std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel&
   }
   for (const double factor : {2.0, 4.0, 10.0, 30.0}) {  // slower: takes from the variance
     const double lengthscale = factor * longest;
-    const bool in_band = !has_basis(kernel.terms[added]);
-    if (factor > 2 &&
-        lengthscale > std::min(scale.span / 2, in_band ? kLongestInBand * scale.gap : scale.span))
-      break;
+    if (factor > 2 && lengthscale > std::min(scale.span / 2, longest_allowed)) break;
     starts.emplace_back();
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);
@@ -133,7 +134,7 @@ Model with_vanishing_term(const Model& smaller, const Kernel& kernel, std::size_
 }
 
 bool has_vanished(const Term& term, const DataScale& scale) {
-  return term.variance <= 1e3 * kVanishingVariance * (scale.variance > 0 ? scale.variance : 1);
+  return term.variance <= kVanishedVariance * (scale.variance > 0 ? scale.variance : 1);
 }
 
 }  // namespace bandgp

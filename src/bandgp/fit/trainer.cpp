@@ -49,6 +49,7 @@ class MovingInputs {
       (void)trainer.evaluate(stage, start, false, likelihood);  // puts them in their places
     if (move) inputs_ = representation_.inducing_inputs();
   }
+  bool any() const { return !inputs_.empty(); }
   void append_to(std::vector<double>& x, BfgsOptions& options) const {
     for (const double z : inputs_) {
       x.push_back(z / unit_);
@@ -72,7 +73,8 @@ class MovingInputs {
 }  // namespace
 
 Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
-    : evaluator_(std::make_unique<Evaluator>(series, mean, make_representation(cut, max_bytes, threads))),
+    : cut_(cut),
+      evaluator_(std::make_unique<Evaluator>(series, mean, make_representation(cut, max_bytes, threads))),
       number_(number) {}
 
 Trainer::Trainer(const FitOptions& options, FitResult& result) : options_(options), result_(result) {}
@@ -107,46 +109,23 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
   return nll;
 }
 
-bool gradient_is_doubtful(const Likelihood& likelihood) {
-  if (likelihood.method == "dual") return likelihood.condition > 6e7;
-  return (likelihood.method == "band" || likelihood.method == "mixed") && likelihood.condition > 5e6;
+double Trainer::evaluate_profiled(Stage& stage, Model& model, Likelihood& out) {
+  const double nll = evaluate(stage, model, false, out);
+  if (!std::isfinite(nll)) return nll;
+  // With all variances s times as large the loss is ½q/s + ½n log s + …, least at s = q/n.
+  const auto n = static_cast<double>(stage.series().observations());
+  const double s = std::clamp(out.q / n, 1e-6, 1e6);
+  for (const auto& parameter : bandgp::parameters(model)) {
+    if (parameter.kind->unit == Unit::variance) *parameter.value *= s;
+  }
+  return nll + 0.5 * (out.q / s - out.q + n * std::log(s));
 }
 
-bool Trainer::difference(Stage& stage, const Parameters& parameters, std::span<const double> x, double value,
-                         Differences& differences) {
-  // Both sides of x lie 0.05 nats above it, where the loss is quadratic: many times its rounding, and little
-  // enough for the third derivative not to matter.
-  constexpr double kRise = 0.1, kMost = 2, kShortest = 1e-5, kLongest = 0.03;
-  const std::size_t p = x.size();
-  if (differences.step.empty()) differences.step.assign(p, 3e-3);
-  differences.gradient.assign(p, 0.0);
-  differences.curvature.assign(p, 0.0);
-  std::vector<double> moved(x.begin(), x.end());
-  Likelihood likelihood;
-  for (std::size_t i = 0; i < p; ++i) {
-    for (int attempt = 0;; ++attempt) {
-      const double h = differences.step[i];
-      double sides[2];
-      for (const int side : {0, 1}) {
-        if (cancelled()) return false;
-        moved[i] = side == 0 ? x[i] - h : x[i] + h;
-        sides[side] = evaluate(stage, parameters.model(moved), false, likelihood);
-      }
-      moved[i] = x[i];
-      if (!std::isfinite(sides[0] + sides[1])) {
-        if (attempt == 4) return false;
-        differences.step[i] = std::max(kShortest, 0.2 * h);
-        continue;
-      }
-      const double rise = sides[0] + sides[1] - 2 * value;
-      differences.gradient[i] = (sides[1] - sides[0]) / (2 * h);
-      differences.curvature[i] = rise / (h * h);
-      const double better = h * std::sqrt(kRise / std::max(std::abs(rise), 1e-3 * kRise));
-      differences.step[i] = std::clamp(better, kShortest, kLongest);
-      if (std::abs(rise) <= kMost || h <= kShortest || attempt == 4) break;
-    }
-  }
-  return true;
+bool Trainer::scale_is_free(const Stage& stage, const Parameters& parameters) const {
+  const Series& series = stage.series();
+  return series.variance.empty() && !series.has_ties() && exact_model() &&
+         parameters.fixed_variance() <=
+             kVanishedVariance * data_scale(series, parameters.mean()).variance;
 }
 
 Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start,
@@ -154,24 +133,36 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   if (parameters.free_count() == 0) {
     Likelihood likelihood;
     const double nll = evaluate(stage, start.model, false, likelihood);
-    return {
-        start.model, nll, {}, std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled, start.family};
+    Candidate only = start;
+    only.nll = nll;
+    only.inverse_hessian.clear();
+    only.status = std::isfinite(nll) ? BfgsStatus::converged : BfgsStatus::stalled;
+    return only;
   }
   Likelihood likelihood;
   const MovingInputs inputs(stage, start.model, options_.cut.move_inducing, *this);
   const std::size_t logs = parameters.free_count();
+  // Where the condition is large, so are the differences between the slopes in θ's directions, and most of
+  // them are due to the common scale of the variances: its best value is known, and is put in place.
+  const bool profile = start.doubtful && !inputs.any() && scale_is_free(stage, parameters);
+  const auto loss = [&](std::span<const double> x) {
+    Model model = parameters.model(x);
+    return profile ? evaluate_profiled(stage, model, likelihood) : evaluate(stage, model, false, likelihood);
+  };
   bool by_differences = false;
   Differences differences;
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
     inputs.place(x.subspan(logs));
-    const Model model = parameters.model(x.first(logs));
-    double nll = evaluate(stage, model, !by_differences, likelihood);
+    Model model = parameters.model(x.first(logs));
+    double nll = profile ? evaluate_profiled(stage, model, likelihood)
+                         : evaluate(stage, model, !by_differences, likelihood);
     if (!std::isfinite(nll)) return nll;
-    const bool doubtful = gradient_is_doubtful(likelihood) && x.size() == logs;
-    if (by_differences && !doubtful) nll = evaluate(stage, model, true, likelihood);
+    const bool doubtful = gradient_is_doubtful(likelihood) && !inputs.any();
+    if ((profile || by_differences) && !doubtful) nll = evaluate(stage, model, true, likelihood);
     by_differences = doubtful;
     if (doubtful) {
-      if (!difference(stage, parameters, x, nll, differences)) return std::numeric_limits<double>::infinity();
+      if (!difference(loss, x, nll, options_.cancelled, differences))
+        return std::numeric_limits<double>::infinity();
       std::ranges::copy(differences.gradient, gradient.begin());
     } else {
       std::ranges::copy(parameters.pick(likelihood.gradient), gradient.begin());
@@ -185,7 +176,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   options.upper = parameters.pick(box.upper);
   std::vector<double> x = parameters.free_logs(start.model);
   inputs.append_to(x, options);
-  if (x.size() == logs) options.inverse_hessian = start.inverse_hessian;
+  if (!inputs.any() && start.profiled == profile) options.inverse_hessian = start.inverse_hessian;
   options.step_tolerance = step_tolerance;
   options.value_tolerance = 1e-3 * step_tolerance;  // nats
   // A slope is small beside √n, about what the log of a parameter that n points determine has one standard
@@ -205,8 +196,15 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   };
   const BfgsResult result = minimize(objective, x, options);
   inputs.place(std::span(result.x).subspan(logs));
-  return {parameters.model(std::span(result.x).first(logs)), result.value,
-          x.size() == logs ? result.inverse_hessian : std::vector<double>{}, result.status, start.family};
+  Candidate found{parameters.model(std::span(result.x).first(logs)),
+                  result.value,
+                  inputs.any() ? std::vector<double>{} : result.inverse_hessian,
+                  result.status,
+                  start.family,
+                  by_differences,
+                  profile};
+  if (profile && std::isfinite(result.value)) found.nll = evaluate_profiled(stage, found.model, likelihood);
+  return found;
 }
 
 void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& candidate) {
@@ -243,15 +241,9 @@ Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const Mod
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i], lower[i], upper[i]);
   candidate.model = parameters.model(x);  // fixed values in place
   Likelihood likelihood;
-  candidate.nll = evaluate(stage, candidate.model, false, likelihood);
-  if (!profile || !std::isfinite(candidate.nll)) return candidate;
-  // With all variances s times as large the loss is ½q/s + ½n log s + …, least at s = q/n.
-  const auto n = static_cast<double>(stage.series().observations());
-  const double s = std::clamp(likelihood.q / n, 1e-6, 1e6);
-  for (const auto& parameter : bandgp::parameters(candidate.model)) {
-    if (parameter.kind->unit == Unit::variance) *parameter.value *= s;
-  }
-  candidate.nll += 0.5 * (likelihood.q / s - likelihood.q + n * std::log(s));
+  candidate.nll = profile ? evaluate_profiled(stage, candidate.model, likelihood)
+                          : evaluate(stage, candidate.model, false, likelihood);
+  candidate.doubtful = std::isfinite(candidate.nll) && gradient_is_doubtful(likelihood);
   return candidate;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "bandgp/fit/differences.hpp"
 #include "bandgp/fit/fit.hpp"
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/optimize/bfgs.hpp"
@@ -17,6 +18,8 @@ struct Candidate {
   std::vector<double> inverse_hessian;
   BfgsStatus status = BfgsStatus::stalled;
   std::size_t family = 0;  // starts of one origin, which compete with each other first
+  bool doubtful = false;   // the exact gradient is, here or hereabouts
+  bool profiled = false;   // the curvature is that of the loss at the best scale of the variances
 };
 
 /// A series (all of it or a part) with its evaluator.
@@ -28,17 +31,14 @@ class Stage {
   Representation& representation() { return evaluator_->representation(); }
   /// For the posterior; the stage is of no use afterwards.
   std::unique_ptr<Evaluator> take_evaluator() { return std::move(evaluator_); }
+  const Cut& cut() const { return cut_; }
   int number() const { return number_; }
 
  private:
+  Cut cut_;
   std::unique_ptr<Evaluator> evaluator_;
   int number_;
 };
-
-/// Whether the exact gradient has lost its digits to rounding.  With condition κ the dual's ∂/∂log ℓ is off
-/// by about (κ/10⁸)² and those of a band by as much from a smaller κ on, while the loss is off by 10⁻¹⁴ κ:
-/// for κ = 2·10¹⁰ by 5·10⁵ and by 2·10⁻⁴.
-bool gradient_is_doubtful(const Likelihood& likelihood);
 
 class Trainer {
  public:
@@ -46,22 +46,17 @@ class Trainer {
 
   /// The loss at θ, counted and traced; ∞ where it is rejected.
   double evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out);
-  /// The gradient at free logs x, where the loss is `value`, by central differences of the loss; nothing
-  /// where it has no value or training is cancelled.  For θ at which rounding spoils the exact gradient long
-  /// before the loss (gradient_is_doubtful).  Each step is adapted to the curvature found, and kept for the
-  /// next time.
-  struct Differences {
-    std::vector<double> step;       // by free log; empty: to be found
-    std::vector<double> gradient;   // by free log
-    std::vector<double> curvature;  // ∂²/∂x²
-  };
-  bool difference(Stage& stage, const Parameters& parameters, std::span<const double> x, double value,
-                  Differences& differences);
+  /// The loss at θ with all variances multiplied by the factor that suits the data best, which follows from
+  /// the quadratic form; the model becomes that one.  For scales that are free.
+  double evaluate_profiled(Stage& stage, Model& model, Likelihood& out);
+  /// Whether all variances may be multiplied by a common factor, and the loss then follows from one
+  /// evaluation.
+  bool scale_is_free(const Stage& stage, const Parameters& parameters) const;
   /// BFGS from a start.
   Candidate descend(Stage& stage, const Parameters& parameters, const Candidate& start, double step_tolerance,
                     int max_evaluations);
-  /// The loss at a start.  Where `profile`, all variances are then multiplied by the factor that suits the
-  /// data best, which follows from the quadratic form: a start needs only the right shape.
+  /// The loss at a start; where `profile`, at the best scale of its variances: a start needs only the right
+  /// shape.
   Candidate look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile);
   /// BFGS from all starts at once, some evaluations at a time; after each round the best are kept, and of
   /// those that have come to the same place only one.  Sums need it: a start with a negligible term looks as
