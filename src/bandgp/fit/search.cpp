@@ -12,6 +12,9 @@ namespace {
 /// Ratios of noise to variance that are looked at for each length-scale, as far down as the loss falls.
 constexpr double kNoiseRatios[] = {1, 0.1, 0.01, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12};
 
+/// No start has more than this much of the data's variance.
+constexpr double kMostVariance = 100;
+
 /// Everything about the model that is looked for.
 struct Task {
   Trainer& trainer;
@@ -80,6 +83,8 @@ std::vector<Candidate> look_over(const Task& task, const Optionals& given) {
       } else if (++rises == 2) {
         break;
       }
+      // With the noise that the data have, and still less of the variance: a curve far larger than the data.
+      if (candidate.model.kernel.variance() > kMostVariance * task.scale.variance) break;
     }
     if (std::isfinite(best.nll)) found.push_back(best);
   }
