@@ -53,22 +53,22 @@ TEST(ProgressLine, short_times_are_not_told) {
   EXPECT_EQ(left_text({}, false), "");
 }
 
-/// A fit of two terms on few points as they go: 47 evaluations of one term, 213 of both, 13 to end with.
+/// A fit of two terms on few points as they go: 75 evaluations of one term, 223 of both, 13 to end with.
 TEST(Forecast, the_search_is_not_the_last_stage) {
   Forecast forecast(2820, of("se + se"));
   double seconds = 0;
   int evaluation = 0;
-  for (int i = 0; i < 47; ++i) {
+  for (int i = 0; i < 75; ++i) {
     const auto left = forecast.after(at(++evaluation, 0, 2820, "se", seconds += 0.001));
     ASSERT_EQ(left.has_value(), evaluation >= 24);
     EXPECT_TRUE(!left || left->at_least);
   }
-  for (int i = 0; i < 213; ++i) {
+  for (int i = 0; i < 223; ++i) {
     const auto left = forecast.after(at(++evaluation, 0, 2820, "se + se", seconds += 0.1));
     if (i < 3) continue;
     ASSERT_TRUE(left);
     EXPECT_FALSE(left->at_least);
-    EXPECT_NEAR(left->seconds, 0.1 * (212 - i + 13), 1.5) << i;
+    EXPECT_NEAR(left->seconds, 0.1 * (222 - i + 13), 1.5) << i;
   }
   for (int i = 0; i < 13; ++i) {
     const auto left = forecast.after(at(++evaluation, 1, 2820, "se + se", seconds += 0.1));
@@ -81,11 +81,11 @@ TEST(Forecast, the_search_is_not_the_last_stage) {
 
 TEST(Forecast, the_search_on_a_part_foretells_the_whole) {
   Forecast forecast(40960, of("se"));
-  for (int i = 1; i < 60; ++i) {
+  for (int i = 1; i < 80; ++i) {
     const auto left = forecast.after(at(i, 0, 4096, "se", 0.1 * i));
     ASSERT_EQ(left.has_value(), i >= 24);
     if (i < 24) continue;
-    EXPECT_NEAR(left->seconds, 0.1 * (std::max(60 - i, 3) + 10 * 9), 1e-9);
+    EXPECT_NEAR(left->seconds, 0.1 * (std::max(80 - i, 3) + 10 * 9), 1e-9);
   }
 }
 

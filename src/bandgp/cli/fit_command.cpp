@@ -45,12 +45,13 @@ FitOptions options_from(const FitFlags& flags) {
 void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
   progress.clear();
   if (quiet) return;
-  fmt::print(stderr,
-             "bandgp: {} on {} points takes {:.2g} GB and about {:.0f} s an evaluation, the fit perhaps {}; "
-             "{}; Ctrl-C ends it with what it has\n",
-             cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
-             seconds_text(progress.expected() * cost.seconds_per_evaluation),
-             words(cost.advice, flag_spelling));
+  fmt::print(
+      stderr,
+      "bandgp: {} on {} points takes {:.2g} GB and about {} an evaluation, the fit perhaps {} from here; "
+      "{}; Ctrl-C ends it with what it has\n",
+      cost.what, cost.n, cost.bytes / 1e9, seconds_text(cost.seconds_per_evaluation),
+      seconds_text(static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation),
+      words(cost.advice, flag_spelling));
 }
 
 /// Every observation from all the others.

@@ -91,7 +91,7 @@ int nll(const NllFlags& flags) {
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
   const CostEstimate cost = estimate_cost(*input.series, model, cut);
-  if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet && isatty(STDERR_FILENO) == 1) {
+  if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet) {
     fmt::print(stderr, "bandgp: {} on {} points takes about {:.0f} s; {}\n", cost.what, cost.n,
                cost.seconds_per_evaluation, words(cost.advice, flag_spelling));
   }

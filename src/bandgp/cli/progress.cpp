@@ -37,12 +37,21 @@ void show_line(std::string line) {
 }  // namespace
 
 Progress::Progress(bool quiet, Index n, const FitOptions& options)
-    : on_terminal_(!quiet && is_terminal(STDERR_FILENO)), forecast_(n, options) {}
+    : quiet_(quiet), on_terminal_(!quiet && is_terminal(STDERR_FILENO)), forecast_(n, options) {}
 
 void Progress::show(const TraceEntry& entry) {
-  if (!on_terminal_) return;
-  show_line(progress_line(entry, forecast_.after(entry), line_width()));
-  shown_ = true;
+  if (quiet_) return;
+  const std::optional<Forecast::Left> left = forecast_.after(entry);
+  if (on_terminal_) {
+    show_line(progress_line(entry, left, line_width()));
+    shown_ = true;
+    return;
+  }
+  constexpr double kLong = 10, kAgain = 60;  // seconds
+  const bool is_long = left ? entry.seconds + left->seconds > kLong : entry.seconds > kLong;
+  if (told_ > 0 ? entry.seconds < told_ + kAgain : !is_long) return;
+  told_ = entry.seconds;
+  fmt::print(stderr, "bandgp: {}; Ctrl-C ends it with what it has\n", progress_line(entry, left, 200));
 }
 
 void Progress::clear() {

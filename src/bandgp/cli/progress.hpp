@@ -7,7 +7,8 @@
 
 namespace bandgp::cli {
 
-/// One line on standard error that is written over and over; nothing unless that is a terminal.
+/// One line on standard error that is written over and over on a terminal.  Elsewhere a line is written when
+/// a fit turns out to take longer than ten seconds, and every minute after that.
 class Progress {
  public:
   /// n is the size of the whole series.
@@ -19,11 +20,9 @@ class Progress {
   void show(const TraceEntry& entry);
   void clear();
 
-  /// Evaluations on the whole series that a fit takes, as far as can be told before.
-  int expected() const { return forecast_.expected(); }
-
  private:
-  bool on_terminal_, shown_ = false;
+  bool quiet_, on_terminal_, shown_ = false;
+  double told_ = 0;  // when the latest line was written that stays, seconds from the start; 0: none yet
   Forecast forecast_;
 };
 

@@ -38,9 +38,8 @@ class Forecast {
     }
   }
 
-  /// Evaluations on the whole series in the last stage.  About three a parameter: of 24 simulated fits 17
-  /// took between 0.7 and 1.4 times as many, the longest five times.
-  int expected() const { return std::max(2, 3 * static_cast<int>(free_)); }
+  /// Evaluations on the whole series in the last stage.
+  int expected() const { return expected_evaluations(static_cast<int>(free_)); }
 
   /// What is left after this evaluation, the next after those told before; nothing where there is no telling.
   std::optional<Left> after(const TraceEntry& entry) {
@@ -90,24 +89,25 @@ class Forecast {
     });
   }
 
-  /// Evaluations of the search of fit.cpp, by the number of terms: a grid and two descents for one term; for
-  /// more a dozen of each way to add a term to each smaller kernel, and three descents.  Fits of sunspots and
-  /// of simulated series took 47 … 65 for one term, 210 … 220 for one smaller kernel, 270 … 340 for two.
+  /// Evaluations of the search of fit/search.cpp, by the number of terms: a grid and descents for one term;
+  /// for more some of each way to add a term to each smaller kernel, and a race of descents.  Fits of
+  /// sunspots took 63 … 111 for one term, 223 and 234 where all terms are of one shape, 340 … 514 where they
+  /// are not.
   void add_search(const Kernel& kernel) {
     const std::size_t terms = kernel.terms.size();
     if (terms <= 1) {
-      search_[terms] += 60;
+      search_[terms] += 80;
       return;
     }
-    const bool mixed = kernel.terms.front().shape.index() != kernel.terms.back().shape.index();
-    search_[terms] += mixed ? 310 : 215;
-    Kernel smaller = kernel;
-    smaller.terms.pop_back();
-    add_search(smaller);
-    if (!mixed) return;
-    smaller = kernel;
-    smaller.terms.erase(smaller.terms.begin());
-    add_search(smaller);
+    std::vector<std::size_t> shapes;
+    for (std::size_t t = 0; t < terms; ++t) {  // leaving out either of two equal terms is the same
+      if (std::ranges::count(shapes, kernel.terms[t].shape.index()) > 0) continue;
+      shapes.push_back(kernel.terms[t].shape.index());
+      Kernel smaller = kernel;
+      smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(t));
+      add_search(smaller);
+    }
+    search_[terms] += shapes.size() > 1 ? 420 : 225;
   }
 
   /// Of the last stage, the median: one that waited for the machine, or was rejected early, says nothing of

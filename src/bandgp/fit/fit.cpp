@@ -24,7 +24,7 @@ constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
 /// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [math.md
 /// §5]
 constexpr double kLooseTolerance = 0.1, kTightTolerance = 1e-5;
-/// An evaluation longer than this is announced before it is spent.
+/// Work longer than this is announced before it is done.
 constexpr double kLongSeconds = 10;
 /// After a cancellation the best so far is still evaluated on all the data, if that takes no longer than
 /// this.
@@ -211,6 +211,7 @@ CostEstimate cost_of(Representation& representation, const Series& series, const
           cost.bandwidth,
           cost.bytes,
           cost.seconds,
+          1,
           thin,
           held(cut, cost.bandwidth),
           cheaper_alternatives(cut, internal.kernel, thin)};
@@ -220,10 +221,11 @@ CostEstimate cost_at(Stage& stage, const Model& model, const Cut& cut) {
   return cost_of(stage.representation(), stage.series(), model, cut);
 }
 
-/// Tells what a full evaluation at θ costs when that is much; false when it must not or shall not be spent.
-bool affordable(Stage& stage, const Model& model, const FitOptions& options, double max_bytes,
+/// Tells what training on all the data costs when that is much; false when it must not or shall not be spent.
+bool affordable(Stage& stage, const Model& model, const FitOptions& options, int free, double max_bytes,
                 FitResult& result) {
-  const CostEstimate cost = cost_at(stage, model, options.cut);
+  CostEstimate cost = cost_at(stage, model, options.cut);
+  cost.evaluations = expected_evaluations(free);
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
     set_outcome(result, {MessageCode::stage_too_large,
@@ -242,7 +244,8 @@ bool affordable(Stage& stage, const Model& model, const FitOptions& options, dou
                          {{"n", cost.n}, {"seconds", cost.seconds_per_evaluation}}});
     return false;
   }
-  if (cost.seconds_per_evaluation > kLongSeconds && options.accept_cost && !options.accept_cost(cost)) {
+  const double seconds = static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation;
+  if (seconds > kLongSeconds && options.accept_cost && !options.accept_cost(cost)) {
     result.status = FitStatus::cancelled;
     set_outcome(result, {MessageCode::cost_refused});
     return false;
@@ -504,7 +507,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   }
 
   Stage stage(*series, options.mean, tight, max_bytes, options.threads, number);
-  if (!affordable(stage, best.model, options, max_bytes, result)) {
+  if (!affordable(stage, best.model, options, static_cast<int>(parameters.free_count()), max_bytes, result)) {
     result.model = bandgp::to_user(best.model, units);
     result.nll = kUnset;
     result.seconds = trainer.seconds();
@@ -591,7 +594,8 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
     result.likelihood.method = evaluator.representation().name();
     if (result.failure) return result;
   }
-  if (gradient_is_doubtful(result.likelihood)) gradient_by_differences(evaluator, internal, result.likelihood);
+  if (gradient_is_doubtful(result.likelihood))
+    gradient_by_differences(evaluator, internal, result.likelihood);
   result.likelihood = to_user(result.likelihood, series);
   result.rounding = rounding_at(evaluator, internal);
   return result;

@@ -169,7 +169,8 @@ SearchResult search_sum(const Task& task) {
       part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
       result.parts.push_back(part);
     }
-    for (const std::vector<Model>& group : split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
+    for (const std::vector<Model>& group :
+         split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
       Candidate best;
       for (const Model& model : group) {
         if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;

@@ -32,8 +32,7 @@ bool from_gradients(Trainer& trainer, Stage& stage, const Parameters& parameters
 
 /// Differences of the loss: the diagonal is known, an entry beside it takes one evaluation more.
 bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, const std::vector<double>& x,
-                 double value, const Indices& index, const Differences& known,
-                 Eigen::MatrixXd& hessian) {
+                 double value, const Indices& index, const Differences& known, Eigen::MatrixXd& hessian) {
   Likelihood likelihood;
   for (std::size_t j = 0; j < index.size(); ++j) {
     const std::size_t a = index[j];

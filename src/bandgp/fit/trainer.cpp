@@ -124,8 +124,7 @@ double Trainer::evaluate_profiled(Stage& stage, Model& model, Likelihood& out) {
 bool Trainer::scale_is_free(const Stage& stage, const Parameters& parameters) const {
   const Series& series = stage.series();
   return series.variance.empty() && !series.has_ties() && exact_model() &&
-         parameters.fixed_variance() <=
-             kVanishedVariance * data_scale(series, parameters.mean()).variance;
+         parameters.fixed_variance() <= kVanishedVariance * data_scale(series, parameters.mean()).variance;
 }
 
 Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Candidate& start,

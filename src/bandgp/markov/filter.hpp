@@ -3,6 +3,8 @@
 // The filter's innovations are L⁻¹b for the Cholesky factor L of A, up to their scale: everything that a
 // factored matrix can do is done in O(n), and nothing is left out of A.
 #pragma once
+#include <algorithm>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -58,6 +60,11 @@ class Filter {
 
  private:
   Index blocks() const { return (n_ + kBlock - 1) / kBlock; }
+  /// Blocks are handed to the other thread in groups.
+  Index groups() const { return (blocks() + group_ - 1) / group_; }
+  auto blocks_of(Index group) const {
+    return std::views::iota(group * group_, std::min(blocks(), (group + 1) * group_));
+  }
   Index block_begin(Index k) const { return k * kBlock; }
   Block block(Index k, const double* steps);
   double* carried(RightHandSides b, Index column, Index k) const;
@@ -65,6 +72,11 @@ class Filter {
   Index step_doubles() const { return fields_ * kBlock; }
   void make_steps(const double* gaps, Index count, double* out) const;
   void make_block_steps(Index k, double* out) const;
+  // What the worker is asked for: two words of the caller's, so that a task takes no memory of its own.
+  void make_group_steps(Index group);
+  void reduce_group(Index group);
+  void inform_group(Index group);
+  double* held_steps(Index k);
   void reduce_block(Index k, const double* steps, RightHandSides b);
   void inform_block(Index k);
   void contract_block(Index k, double& by_noise);
@@ -80,12 +92,11 @@ class Filter {
   Index n_ = 0;
   const double* noise_ = nullptr;
   AlignedBuffer gaps_, gain_, root_, kept_;
-  AlignedBuffer steps_;     // of three blocks
+  AlignedBuffer steps_;     // of three groups of blocks
   AlignedBuffer filtered_;  // covariance of the states, then means of the columns
   Worker worker_;
-  // What the worker was asked for: members, so that a task is one pointer and needs no memory of its own.
-  Index task_ = 0;
-  RightHandSides task_columns_{};
+  Index group_ = 1;                // blocks
+  RightHandSides task_columns_{};  // that factor() or gradient() is about
   // The gradient under way.
   AlignedBuffer information_block_, mean_block_, r_;
   const double* noise_slope_ = nullptr;
