@@ -32,8 +32,7 @@ bool from_gradients(Trainer& trainer, Stage& stage, const Parameters& parameters
 
 /// Differences of the loss: the diagonal is known, an entry beside it takes one evaluation more.
 bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, const std::vector<double>& x,
-                 double value, const Indices& index, const Differences& known,
-                 Eigen::MatrixXd& hessian) {
+                 double value, const Indices& index, const Differences& known, Eigen::MatrixXd& hessian) {
   Likelihood likelihood;
   for (std::size_t j = 0; j < index.size(); ++j) {
     const std::size_t a = index[j];
@@ -59,7 +58,7 @@ bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, c
 
 }  // namespace
 
-Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
+Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const InternalModel& at,
                     double value, std::span<const double> free_gradient, const std::vector<bool>& active,
                     const Differences* differences, double rounding) {
   const std::vector<double> x = parameters.free_logs(at);
