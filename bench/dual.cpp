@@ -24,8 +24,8 @@ void peer_dpbtrf(benchmark::State& state) { bench::dpbtrf(state, kMillion, 32); 
 void measure(benchmark::State& state, const Kernel& kernel, Index n, Index threads, const Cut& cut) {
   const Series series = irregular_series(n);
   const Model model{kernel, 0.1, Mean::constant};
-  Evaluator evaluator(series, model.mean, make_representation(cut, 0, threads));
-  const Model internal = to_internal(model, series.units);
+  Evaluator evaluator(series, model.mean, make_representation(to_internal(cut, series.units), 0, threads));
+  const InternalModel internal = to_internal(model, series.units);
   Likelihood likelihood;
   if (evaluator.evaluate(internal, true, likelihood)) state.SkipWithError("rejected");  // takes the memory
   for (auto _ : state) {

@@ -102,11 +102,11 @@ void nll_with_gradient(benchmark::State& state) {
   const Series series = irregular_series(n);
   Model model{parse_kernel("1*se"), 0.1, Mean::constant};
   model.kernel.terms[0].lengthscale = static_cast<double>(k) / 7.5;
-  Cut cut;
-  cut.rule = Cut::Rule::bandwidth;
+  InternalCut cut;
+  cut.rule = CutRule::bandwidth;
   cut.bandwidth = k;
   Evaluator evaluator(series, model.mean, std::make_unique<BandRepresentation>(cut, 0));
-  const Model internal = to_internal(model, series.units);
+  const InternalModel internal = to_internal(model, series.units);
   Likelihood likelihood;
   if (evaluator.evaluate(internal, true, likelihood)) state.SkipWithError("rejected");  // takes the memory
   for (auto _ : state) {
@@ -120,8 +120,8 @@ void nll_with_gradient_certified(benchmark::State& state) {
   const Series series = irregular_series(state.range(1));
   Model model{parse_kernel("1*se"), 0.1, Mean::constant};
   model.kernel.terms[0].lengthscale = static_cast<double>(state.range(0)) / 7.5;
-  Evaluator evaluator(series, model.mean, std::make_unique<BandRepresentation>(Cut{}, 0));
-  const Model internal = to_internal(model, series.units);
+  Evaluator evaluator(series, model.mean, std::make_unique<BandRepresentation>(InternalCut{}, 0));
+  const InternalModel internal = to_internal(model, series.units);
   Likelihood likelihood;
   if (evaluator.evaluate(internal, true, likelihood)) state.SkipWithError("rejected");  // takes the memory
   for (auto _ : state) {
@@ -135,11 +135,11 @@ void choose_cut(benchmark::State& state) {
   const Series series = irregular_series(kRows);
   Model model{parse_kernel("1*se"), 0.1, Mean::constant};
   model.kernel.terms[0].lengthscale = static_cast<double>(state.range(0)) / 7.5;
-  const Model internal = to_internal(model, series.units);
+  const InternalModel internal = to_internal(model, series.units);
   Observations points(series);
   points.at(internal.noise);
-  Cut cut;
-  if (state.range(1) == 1) cut.rule = Cut::Rule::lemma;
+  InternalCut cut;
+  if (state.range(1) == 1) cut.rule = CutRule::lemma;
   BandRepresentation band(cut, 0);
   for (auto _ : state) benchmark::DoNotOptimize(band.cost(internal.kernel, points, 1e6));
 }
@@ -151,7 +151,7 @@ void predict_million(benchmark::State& state) {
   model.kernel.terms[0].lengthscale = 32 / 7.5;
   std::vector<double> at(1'000'000);
   for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<double>(i) + 0.3;
-  Posterior posterior(series, model, std::make_unique<BandRepresentation>(Cut{}, 0));
+  Posterior posterior(series, model, std::make_unique<BandRepresentation>(InternalCut{}, 0));
   for (auto _ : state) benchmark::DoNotOptimize(posterior.predict(at));
 }
 

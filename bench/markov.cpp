@@ -27,7 +27,7 @@ void nll_markov(benchmark::State& state) {
   const Series series = irregular_series();
   const Model model{kKernels[state.range(0)], 0.1, Mean::constant};
   Evaluator evaluator(series, model.mean, make_representation({}, 0, state.range(1)));
-  const Model internal = to_internal(model, series.units);
+  const InternalModel internal = to_internal(model, series.units);
   Likelihood likelihood;
   if (evaluator.evaluate(internal, true, likelihood)) state.SkipWithError("rejected");  // takes the memory
   for (auto _ : state) {

@@ -105,7 +105,7 @@ void keep_first(Table& table, Index points) {
 double dense_nll(const FitResult& fit) {
   const Series& series = *fit.series;
   if (series.size() > 700 || series.has_ties()) return kUnset;
-  const Model model = to_internal(fit.model, series.units);
+  const InternalModel model = to_internal(fit.model, series.units);
   const std::size_t n = series.time.size();
   dense::Matrix a(n, n);
   for (std::size_t i = 0; i < n; ++i) {

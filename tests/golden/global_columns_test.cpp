@@ -22,7 +22,7 @@ using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 double wave(int c, double x) { return c == 0 ? 0.8 * std::cos(1.3 * x) : 0.5 * std::sin(1.3 * x); }
 
 /// ½[yᵀA⁻¹y − its part along the mean's columns + log|A|] + (n/2) log 2π with A = K + D + ΓΓᵀ, dense.
-Real dense_nll(const Series& series, const Model& model) {
+Real dense_nll(const Series& series, const InternalModel& model) {
   const auto n = static_cast<Eigen::Index>(series.size());
   Matrix a(n, n), h(n, coefficient_count(model.mean));
   Vector y(n);
@@ -58,15 +58,15 @@ Real dense_nll(const Series& series, const Model& model) {
 void expect_dense(const Case& c, const char* method) {
   SCOPED_TRACE(method);
   const Series series = support::make_series(c);
-  const Model internal = to_internal(c.model, series.units);
-  Evaluator evaluator(series, c.model.mean, make_representation(c.cut, 0));
+  const InternalModel internal = to_internal(c.model, series.units);
+  Evaluator evaluator(series, c.model.mean, make_representation(to_internal(c.cut, series.units), 0));
   for (int column = 0; column < 2; ++column)
     evaluator.add_column([column](double x) { return wave(column, x); });
   Likelihood likelihood;
   ASSERT_FALSE(evaluator.evaluate(internal, true, likelihood));
   EXPECT_NEAR(likelihood.nll, static_cast<double>(dense_nll(series, internal)), 1e-7) << likelihood.method;
   std::vector<double*> parameters;
-  Model moved = internal;
+  InternalModel moved = internal;
   for (Term& term : moved.kernel.terms) {
     parameters.push_back(&term.variance);
     parameters.push_back(&term.lengthscale);

@@ -323,7 +323,7 @@ TEST(Methods, inducing_gradients_are_differences_of_the_loss) {
     std::vector<double> z;
     for (int j = 0; j < 6; ++j)
       z.push_back(series.time.front() + (j + 0.3) * 0.15 * (series.time.back() - series.time.front()));
-    const Model internal = to_internal(c.model, series.units);
+    const InternalModel internal = to_internal(c.model, series.units);
     const auto at = [&](const std::vector<double>& inputs, std::vector<double>* gradient) {
       Evaluator evaluator(series, c.model.mean,
                           make_representation({.method = method, .inducing_inputs = inputs}, 0));

@@ -253,7 +253,7 @@ TEST(Mixed, components_equal_the_dense_ones_in_every_representation) {
     const auto [low, high] = std::ranges::minmax(c.time);
     std::vector<double> times;
     for (int i = 0; i < 8; ++i) times.push_back(random.uniform(low - 1, high + 1));
-    const Cut band{.method = Method::band, .tolerance = 1e-12};
+    const InternalCut band{.method = Method::band, .tolerance = 1e-12};
     Posterior mixed(series, c.model, make_mixed(s, 1e-12)),
         banded(series, c.model, std::make_unique<AutoRepresentation>(band, 1e10));
     const std::vector<Component> a = mixed.components(times), b = banded.components(times);

@@ -50,7 +50,7 @@ FitResult fitted(const std::shared_ptr<const Series>& series, const char* kernel
 
 /// The NLL of a model with a constant mean in long double, user's units.
 double dense_nll(const Series& series, const Model& user) {
-  const Model model = to_internal(user, series.units);
+  const InternalModel model = to_internal(user, series.units);
   const std::size_t n = series.time.size();
   dense::Matrix a(n, n);
   for (std::size_t i = 0; i < n; ++i) {

@@ -308,9 +308,9 @@ TEST(Laws, the_same_input_gives_the_same_bits) {
       Evaluator evaluator(series, c.model.mean,
                           std::make_unique<BandRepresentation>(to_internal(c.cut, series.units), 1e10));
       Likelihood fresh, used;
-      const Model model = to_internal(c.model, series.units);
+      const InternalModel model = to_internal(c.model, series.units);
       ASSERT_FALSE(evaluator.evaluate(model, true, fresh));
-      Model other = model;
+      InternalModel other = model;
       other.noise *= 3;
       other.kernel.terms[0].lengthscale *= 0.7;
       ASSERT_FALSE(evaluator.evaluate(other, true, used));
@@ -356,7 +356,7 @@ TEST(Laws, a_second_thread_changes_no_bit) {
   for (int i = 0; i < 3000; ++i) times.push_back(random.uniform(-50, 1.1 * static_cast<double>(kMany)));
   const auto posterior = [&](Index threads) {
     return Posterior(series, c.model,
-                     std::make_unique<BandRepresentation>(Cut{.tolerance = 0.01}, 1e10, threads));
+                     std::make_unique<BandRepresentation>(InternalCut{.tolerance = 0.01}, 1e10, threads));
   };
   Posterior one = posterior(1), two = posterior(2);
   const Prediction a = one.predict(times), b = two.predict(times);
@@ -386,14 +386,15 @@ TEST(Laws, only_the_first_evaluation_allocates) {
     Case c = long_series(random, 5000, "1*se(lengthscale=2) + 0.5*matern12(lengthscale=1)", Mean::linear);
     if (ties) c.time[100] = c.time[101];
     const Series series = support::make_series(c);
-    const Model model = to_internal(c.model, series.units);
+    const InternalModel model = to_internal(c.model, series.units);
     for (const Cut& cut : {Cut{.tolerance = 0.01}, Cut{.rule = Cut::Rule::reach, .reach = 12},
                            Cut{.rule = Cut::Rule::bandwidth, .bandwidth = 20}}) {
-      Evaluator evaluator(series, c.model.mean,
-                          std::make_unique<BandRepresentation>(cut, 1e10, ties ? 2 : 1));
+      Evaluator evaluator(
+          series, c.model.mean,
+          std::make_unique<BandRepresentation>(to_internal(cut, series.units), 1e10, ties ? 2 : 1));
       Likelihood result;
       ASSERT_FALSE(evaluator.evaluate(model, true, result));
-      Model nearby = model;  // a step of an optimiser towards a narrower band
+      InternalModel nearby = model;  // a step of an optimiser towards a narrower band
       nearby.kernel.terms[0].lengthscale *= 0.9;
       nearby.noise *= 1.5;
       const long before = allocations;

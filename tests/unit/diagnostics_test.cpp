@@ -40,7 +40,7 @@ TEST(Diagnostics, a_true_model_is_found_true) {
   }
   const auto series = std::make_shared<const Series>(make_series(time, value));
   Model model{Kernel("1e-6*se(lengthscale=5)"), 1.0, Mean::constant};
-  Posterior posterior(series, model, std::make_unique<AutoRepresentation>(Cut{}, 0));
+  Posterior posterior(series, model, std::make_unique<AutoRepresentation>(InternalCut{}, 0));
   const Diagnostics found = diagnose(*series, posterior.leave_one_out());
   // White noise: nothing can be predicted, and the bounds are five standard deviations wide.
   EXPECT_NEAR(found.loo_nmse, 1, 0.01);

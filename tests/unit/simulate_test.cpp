@@ -93,7 +93,7 @@ TEST(Simulate, long_draws_have_the_expected_loss) {
       const std::vector<double> t = simulate_times(kPoints, 1, 1749, seed % 2 == 1, seed);
       const std::vector<double> y = simulate(kernel, 0.01, t, seed);
       const Series series = make_series(t, y, {}, {.center = false});
-      Evaluator evaluator(series, Mean::zero, std::make_unique<AutoRepresentation>(Cut{}, 0, 1));
+      Evaluator evaluator(series, Mean::zero, std::make_unique<AutoRepresentation>(InternalCut{}, 0, 1));
       Likelihood likelihood;
       ASSERT_FALSE(
           evaluator.evaluate(to_internal({kernel, 0.01, Mean::zero}, series.units), false, likelihood));

@@ -43,8 +43,9 @@ Series part_of(const Series& series, Index size) {
   return subseries(series, ranges);
 }
 
-Cut with_tolerance(Cut cut, double tolerance) {
-  if (cut.rule == Cut::Rule::tolerance) cut.tolerance = tolerance;
+template <UnitSystem system>
+CutIn<system> with_tolerance(CutIn<system> cut, double tolerance) {
+  if (cut.rule == CutRule::tolerance) cut.tolerance = tolerance;
   return cut;
 }
 
@@ -152,14 +153,14 @@ void hand_over(Stage& stage, FitResult& result) {
 }
 
 /// One more factorisation, and residuals of it.
-double rounding_at(Evaluator& evaluator, const Model& model) {
+double rounding_at(Evaluator& evaluator, const InternalModel& model) {
   Likelihood likelihood;
   return evaluator.evaluate(model, false, likelihood) ? kUnset : evaluator.rounding();
 }
 
 /// Puts differences of the NLL in the place of a gradient that rounding has spoiled.
-void gradient_by_differences(Evaluator& evaluator, const Model& at, Likelihood& likelihood) {
-  Optionals fixed(likelihood.gradient.size());
+void gradient_by_differences(Evaluator& evaluator, const InternalModel& at, Likelihood& likelihood) {
+  InternalOptionals fixed(likelihood.gradient.size());
   if (at.noise == 0) fixed.back() = 0.0;  // no logarithm: its own gradient is left as it is
   const Parameters parameters(at.kernel, at.mean, fixed);
   Likelihood moved;
@@ -200,12 +201,9 @@ std::string held(const Cut& cut, Index bandwidth) {
   return fmt::format("a band of {} neighbours", bandwidth);
 }
 
-CostEstimate cost_of(Representation& representation, const Series& series, const Model& internal,
-                     const Cut& cut) {
-  Observations points(series);
-  points.at(internal.noise);
-  const Cost cost =
-      representation.cost(internal.kernel, points, points.noise_weighted_square(internal.mean != Mean::zero));
+CostEstimate cost_at(Evaluator& evaluator, const InternalModel& model, const Cut& cut) {
+  const Series& series = evaluator.series();
+  const Cost cost = evaluator.cost(model);
   const double thin = series.units.time_unit * cost.reach / kThinnedBandwidth;
   return {series.size(),
           cost.bandwidth,
@@ -214,17 +212,13 @@ CostEstimate cost_of(Representation& representation, const Series& series, const
           1,
           thin,
           held(cut, cost.bandwidth),
-          cheaper_alternatives(cut, internal.kernel, thin)};
-}
-
-CostEstimate cost_at(Stage& stage, const Model& model, const Cut& cut) {
-  return cost_of(stage.representation(), stage.series(), model, cut);
+          cheaper_alternatives(cut, model.kernel, thin)};
 }
 
 /// Tells what training on all the data costs when that is much; false when it must not or shall not be spent.
-bool affordable(Stage& stage, const Model& model, const FitOptions& options, int free, double max_bytes,
-                FitResult& result) {
-  CostEstimate cost = cost_at(stage, model, options.cut);
+bool affordable(Stage& stage, const InternalModel& model, const FitOptions& options, int free,
+                double max_bytes, FitResult& result) {
+  CostEstimate cost = cost_at(stage.evaluator(), model, options.cut);
   cost.evaluations = expected_evaluations(free);
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
@@ -296,7 +290,7 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   constexpr int kRounds = 4;
   Differences differences;
   bool by_differences = false;
-  const auto evaluate_at = [&](const Model& model) {
+  const auto evaluate_at = [&](const InternalModel& model) {
     const double nll = trainer.evaluate(stage, model, true, end.likelihood);
     if (!std::isfinite(nll)) return false;
     Likelihood moved;
@@ -333,7 +327,7 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
     if (step > 1e-5 && step < 0.05) {  // the exact Hessian sees a little farther than BFGS did
       std::vector<double> polished = at;
       for (std::size_t i = 0; i < at.size(); ++i) polished[i] += curve.newton_step[i];
-      const Model model = end.parameters.model(polished);
+      const InternalModel model = end.parameters.model(polished);
       if (evaluate_at(model) && end.likelihood.nll <= before.nll) {
         end.found.model = model;
         end.curvature.decrement = decrement(curve, end.parameters.pick(end.likelihood.gradient));
@@ -365,7 +359,7 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
 /// A sum is never worse than its parts: where the kernel without one of its terms does as well, that term
 /// gets no variance.  `points` is how many the parts were found on.
 void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& parts, Index points,
-                  const Optionals& fixed, int max_evaluations, Ending& end) {
+                  const InternalOptionals& fixed, int max_evaluations, Ending& end) {
   const DataScale scale = data_scale(stage.series(), end.found.model.mean);
   const double ratio = static_cast<double>(stage.series().size()) / static_cast<double>(points);
   for (Candidate part : parts) {
@@ -450,16 +444,16 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.series = series;
   const Units& units = series->units;
   const double max_bytes = options.max_bytes > 0 ? options.max_bytes : default_max_bytes();
-  const Cut cut = bandgp::to_internal(options.cut, units);
-  const Optionals fixed =
+  const InternalCut cut = bandgp::to_internal(options.cut, units);
+  const InternalOptionals fixed =
       to_internal(by_index(options.fix, options.kernel, "fix", true), options.kernel, units);
-  Optionals init = by_index(options.init, options.kernel, "init", false);
-  const std::vector<double> in_text = parameter_values({options.kernel, kUnset, options.mean});
+  Optionals given_init = by_index(options.init, options.kernel, "init", false);
+  const std::vector<double> in_text = parameter_values(Model{options.kernel, kUnset, options.mean});
   for (std::size_t i = 0; i < in_text.size(); ++i) {
-    if (!init[i] && std::isfinite(in_text[i]))
-      init[i] = in_text[i];  // values in the kernel's text are starting values
+    if (!given_init[i] && std::isfinite(in_text[i]))
+      given_init[i] = in_text[i];  // values in the kernel's text are starting values
   }
-  init = to_internal(init, options.kernel, units);
+  const InternalOptionals init = to_internal(given_init, options.kernel, units);
   Trainer trainer(options, result);
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
@@ -468,8 +462,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   // the data, and at a fraction of the cost.
   const bool own_search = options.own_search || cut.method == Method::automatic ||
                           cut.method == Method::band || cut.method == Method::dual;
-  const Cut loose = with_tolerance(own_search ? cut : Cut{}, kLooseTolerance);
-  const Cut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
+  const InternalCut loose = with_tolerance(own_search ? cut : InternalCut{}, kLooseTolerance);
+  const InternalCut tight = with_tolerance(cut, std::min(cut.tolerance, kTightTolerance));
   int number = 0;
   SearchResult found_by_search;
   Candidate best;
@@ -498,7 +492,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (coarse && series->size() > 4 * kMiddle && !trainer.cancelled()) {
     const Series part = part_of(*series, kMiddle);
     Stage stage(part, options.mean, loose, max_bytes, options.threads, number++);
-    if (cost_at(stage, best.model, options.cut).seconds_per_evaluation <=
+    if (cost_at(stage.evaluator(), best.model, options.cut).seconds_per_evaluation <=
         kLongSeconds) {  // else it saves nothing worth its own cost
       rescale(kMiddle);
       const Candidate found = trainer.descend(stage, parameters, best, 1e-4, options.max_evaluations);
@@ -573,8 +567,8 @@ std::shared_ptr<Posterior> FitResult::build_posterior(Index threads) const {
 
 CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
   require_valid(model, series);
-  const auto representation = make_representation(bandgp::to_internal(cut, series.units), 0);
-  return cost_of(*representation, series, bandgp::to_internal(model, series.units), cut);
+  Evaluator evaluator(series, model.mean, make_representation(bandgp::to_internal(cut, series.units), 0));
+  return cost_at(evaluator, bandgp::to_internal(model, series.units), cut);
 }
 
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes,
@@ -582,7 +576,7 @@ EvaluationResult evaluate(const Series& series, const Model& model, const Cut& c
   require_valid(model, series);
   Evaluator evaluator(series, model.mean,
                       make_representation(bandgp::to_internal(cut, series.units), max_bytes, threads));
-  const Model internal = bandgp::to_internal(model, series.units);
+  const InternalModel internal = bandgp::to_internal(model, series.units);
   EvaluationResult result;
   for (int pass = 0; pass < 2; ++pass) {  // the first takes the memory, the second is the one that counts
     if (result.evaluation_seconds > kLongSeconds) break;  // beside which taking memory does not show

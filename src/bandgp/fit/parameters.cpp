@@ -11,13 +11,21 @@
 
 namespace bandgp {
 
-std::vector<double> parameter_values(const Model& model) {
+template <UnitSystem system>
+std::vector<double> parameter_values(const ModelIn<system>& model) {
   std::vector<double> values;
   for (const auto& parameter : parameters(model)) values.push_back(*parameter.value);
   return values;
 }
+template std::vector<double> parameter_values(const Model&);
+template std::vector<double> parameter_values(const InternalModel&);
 
-void set_parameter(Model& model, std::size_t index, double value) { *parameters(model)[index].value = value; }
+template <UnitSystem system>
+void set_parameter(ModelIn<system>& model, std::size_t index, double value) {
+  *parameters(model)[index].value = value;
+}
+template void set_parameter(Model&, std::size_t, double);
+template void set_parameter(InternalModel&, std::size_t, double);
 
 Optionals by_index(const std::map<std::string, double>& named, const Kernel& kernel, std::string_view option,
                    bool noise_may_vanish) {
@@ -40,16 +48,17 @@ Optionals by_index(const std::map<std::string, double>& named, const Kernel& ker
   return values;
 }
 
-Optionals to_internal(Optionals values, const Kernel& kernel, const Units& units) {
+InternalOptionals to_internal(const Optionals& values, const Kernel& kernel, const Units& units) {
   const Model model{kernel};
   const auto all = parameters(model);
+  InternalOptionals internal(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i]) *values[i] /= unit_size(all[i].kind->unit, units);
+    if (values[i]) internal[i] = *values[i] / unit_size(all[i].kind->unit, units);
   }
-  return values;
+  return internal;
 }
 
-Optionals without_term(Optionals values, const Kernel& kernel, std::size_t term) {
+InternalOptionals without_term(InternalOptionals values, const Kernel& kernel, std::size_t term) {
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(kernel.first_parameter(term));
   values.erase(begin, begin + std::ssize(kernel.terms[term].parameters()));
   return values;
@@ -68,8 +77,8 @@ double Parameters::fixed_variance() const {
   return largest;
 }
 
-Model Parameters::model(std::span<const double> free_logs) const {
-  Model model = prototype_;
+InternalModel Parameters::model(std::span<const double> free_logs) const {
+  InternalModel model = prototype_;
   const auto all = parameters(model);
   std::size_t next = 0;
   for (std::size_t i = 0; i < fixed_.size(); ++i)
@@ -77,7 +86,7 @@ Model Parameters::model(std::span<const double> free_logs) const {
   return model;
 }
 
-std::vector<double> Parameters::free_logs(const Model& model) const {
+std::vector<double> Parameters::free_logs(const InternalModel& model) const {
   std::vector<double> logs = pick(parameter_values(model));
   for (double& x : logs) x = std::log(x);
   return logs;

@@ -12,12 +12,16 @@
 namespace bandgp {
 
 /// A value for some of the parameters, by their index in parameter_names().
-using Optionals = std::vector<std::optional<double>>;
+template <UnitSystem system>
+struct OptionalsIn : std::vector<std::optional<double>> {
+  using vector::vector;
+};
+using Optionals = OptionalsIn<UnitSystem::user>;
+using InternalOptionals = OptionalsIn<UnitSystem::internal>;
 
 class Parameters {
  public:
-  /// `fixed` in internal units.
-  Parameters(const Kernel& kernel, Mean mean, Optionals fixed)
+  Parameters(const Kernel& kernel, Mean mean, InternalOptionals fixed)
       : prototype_{kernel, 1, mean}, fixed_(std::move(fixed)) {}
 
   Mean mean() const { return prototype_.mean; }
@@ -25,8 +29,8 @@ class Parameters {
   /// The largest of the variances that are fixed (0: all are free).
   double fixed_variance() const;
   /// The model with these free parameters, the others fixed.
-  Model model(std::span<const double> free_logs) const;
-  std::vector<double> free_logs(const Model& model) const;
+  InternalModel model(std::span<const double> free_logs) const;
+  std::vector<double> free_logs(const InternalModel& model) const;
   /// The entries of a full vector (one for each parameter) that belong to free ones, and back (others NaN).
   std::vector<double> pick(std::span<const double> full) const;
   std::vector<double> spread(std::span<const double> free) const;
@@ -34,13 +38,15 @@ class Parameters {
   void replace(std::span<double> full, std::span<const double> free) const;
 
  private:
-  Model prototype_;
-  Optionals fixed_;
+  InternalModel prototype_;
+  InternalOptionals fixed_;
 };
 
 /// The values of all parameters in the order of parameter_names().
-std::vector<double> parameter_values(const Model& model);
-void set_parameter(Model& model, std::size_t index, double value);
+template <UnitSystem system>
+std::vector<double> parameter_values(const ModelIn<system>& model);
+template <UnitSystem system>
+void set_parameter(ModelIn<system>& model, std::size_t index, double value);
 
 /// name → value as a vector by parameter index.  Throws std::invalid_argument: unknown name, value not
 /// positive (a noise of 0 is allowed where `noise_may_vanish`).
@@ -48,8 +54,8 @@ Optionals by_index(const std::map<std::string, double>& named, const Kernel& ker
                    bool noise_may_vanish);
 
 /// Values in the user's units → the internal units of a series.
-Optionals to_internal(Optionals values, const Kernel& kernel, const Units& units);
+InternalOptionals to_internal(const Optionals& values, const Kernel& kernel, const Units& units);
 /// What is left without the parameters of a term of this kernel.
-Optionals without_term(Optionals values, const Kernel& kernel, std::size_t term);
+InternalOptionals without_term(InternalOptionals values, const Kernel& kernel, std::size_t term);
 
 }  // namespace bandgp

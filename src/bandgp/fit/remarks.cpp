@@ -99,20 +99,16 @@ std::vector<std::string> remarks(const FitResult& fit) {
     return remarks;
   }
   const DataScale scale = data_scale(series, fit.model.mean);
-  const double unit = series.units.value_unit * series.units.value_unit;
-  const auto vanished = [&](const Term& term) {
-    Term internal = term;
-    internal.variance /= unit;
-    return has_vanished(internal, scale);
-  };
+  const InternalModel internal = to_internal(fit.model, series.units);
+  const auto vanished = [&](std::size_t term) { return has_vanished(internal.kernel.terms[term], scale); };
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (vanished(terms[i])) {
+    if (vanished(i)) {
       remarks.push_back(fmt::format(
           "term {} is not supported by the data: its variance ended at (numerically) zero", i + 1));
       continue;
     }
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
-      const bool same = !vanished(terms[j]) && terms[i].shape.index() == terms[j].shape.index() &&
+      const bool same = !vanished(j) && terms[i].shape.index() == terms[j].shape.index() &&
                         std::abs(std::log(terms[i].lengthscale / terms[j].lengthscale)) < 0.05;
       if (same)
         remarks.push_back(fmt::format(

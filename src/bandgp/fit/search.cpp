@@ -21,11 +21,11 @@ struct Task {
   Stage& stage;
   const Kernel& kernel;
   Mean mean;
-  const Optionals &fixed, &init;
+  const InternalOptionals &fixed, &init;
   DataScale scale;
   Parameters parameters;
 
-  Task(Trainer& t, Stage& s, const Kernel& k, Mean m, const Optionals& f, const Optionals& i)
+  Task(Trainer& t, Stage& s, const Kernel& k, Mean m, const InternalOptionals& f, const InternalOptionals& i)
       : trainer(t),
         stage(s),
         kernel(k),
@@ -44,7 +44,7 @@ struct Task {
   bool any_init() const {
     return std::ranges::any_of(init, [](const auto& value) { return value.has_value(); });
   }
-  Model with_values(Model model, const Optionals& values) const {
+  InternalModel with_values(InternalModel model, const InternalOptionals& values) const {
     const auto all = bandgp::parameters(model);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i]) *all[i].value = *values[i];
@@ -59,18 +59,18 @@ struct Task {
 
 /// For a kernel of one term: the best ratio of noise to variance for each length-scale of a grid, with the
 /// given values in place.
-std::vector<Candidate> look_over(const Task& task, const Optionals& given) {
+std::vector<Candidate> look_over(const Task& task, const InternalOptionals& given) {
   const bool profile = task.scale_is_free() &&
                        std::ranges::none_of(given, [](const auto& value) { return value.has_value(); });
   std::vector<Candidate> found;
-  Model last;
+  InternalModel last;
   bool any = false;
   for (const double lengthscale : grid_lengthscales(task.scale, task.longest_start(0))) {
     Candidate best;
     int rises = 0;
     for (const double ratio : kNoiseRatios) {
       if (task.trainer.cancelled() && any) break;  // the first start is looked at in any case
-      const Model start =
+      const InternalModel start =
           task.with_values(one_term_start(task.kernel, task.mean, task.scale, lengthscale, ratio), given);
       const std::vector<double> place = task.parameters.free_logs(start);
       if (any && place == task.parameters.free_logs(last)) continue;  // given values leave nothing to vary
@@ -101,7 +101,7 @@ Candidate with_more_noise(const Task& task, Candidate found) {
   Candidate best = found;
   for (double ratio = 1e-3; ratio * variance > 3 * found.model.noise && ratio > 1e-13; ratio *= 0.1) {
     if (task.trainer.cancelled()) return best;
-    Model model = found.model;
+    InternalModel model = found.model;
     model.noise = ratio * variance;
     const Candidate other = task.trainer.look_at(task.stage, task.parameters, model, false);
     if (other.nll < best.nll - 1e-6 * std::abs(best.nll) - 1e-3) best = other;
@@ -132,12 +132,12 @@ Candidate search_one_term(const Task& task) {
     starts = std::move(given);
     if (task.trainer.cancelled() && !starts.empty()) return starts.front();
   }
-  std::vector<Candidate> low = valleys(look_over(task, Optionals(task.init.size())));
+  std::vector<Candidate> low = valleys(look_over(task, InternalOptionals(task.init.size())));
   std::ranges::stable_sort(low, {}, &Candidate::nll);
   if (low.size() > kMostValleys) low.resize(kMostValleys);
   starts.insert(starts.end(), low.begin(), low.end());
   if (starts.empty()) {  // nothing of the grid has a value: the paper's start may
-    const Model start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
+    const InternalModel start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
     starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
     if (!std::isfinite(starts.front().nll)) return starts.front();
   }
@@ -169,10 +169,10 @@ SearchResult search_sum(const Task& task) {
       part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
       result.parts.push_back(part);
     }
-    for (const std::vector<Model>& group :
+    for (const std::vector<InternalModel>& group :
          split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
       Candidate best;
-      for (const Model& model : group) {
+      for (const InternalModel& model : group) {
         if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;
         const Candidate candidate =
             task.trainer.look_at(task.stage, task.parameters, task.with_values(model, task.init), profile);
@@ -183,7 +183,7 @@ SearchResult search_sum(const Task& task) {
     }
   }
   if (starts.empty() || !task.trainer.cancelled()) {
-    const Model start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
+    const InternalModel start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
     if (result.parts.empty() || !task.trainer.cancelled())
       starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
   }
@@ -199,8 +199,8 @@ SearchResult search_sum(const Task& task) {
 
 }  // namespace
 
-SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
-                    const Optionals& init) {
+SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean,
+                    const InternalOptionals& fixed, const InternalOptionals& init) {
   const Task task(trainer, stage, kernel, mean, fixed, init);
   if (!task.all_given())
     return kernel.terms.size() == 1 ? SearchResult{search_one_term(task), {}} : search_sum(task);
@@ -210,8 +210,9 @@ SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean m
   return {trainer.descend(stage, task.parameters, start, 1e-4, kEvaluations), {}};
 }
 
-Parameters trained_parameters(const Model& model, const Optionals& fixed, const DataScale& scale) {
-  Optionals held = fixed;
+Parameters trained_parameters(const InternalModel& model, const InternalOptionals& fixed,
+                              const DataScale& scale) {
+  InternalOptionals held = fixed;
   const std::vector<double> values = parameter_values(model);
   for (std::size_t t = 0; t < model.kernel.terms.size(); ++t) {
     if (!has_vanished(model.kernel.terms[t], scale)) continue;

@@ -13,12 +13,13 @@ struct SearchResult {
   std::vector<Candidate> parts;
 };
 
-/// `fixed` and `init` in internal units.  Where they give all parameters, that start is the only one.
-SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean, const Optionals& fixed,
-                    const Optionals& init);
+/// Where `fixed` and `init` give all parameters, that start is the only one.
+SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean,
+                    const InternalOptionals& fixed, const InternalOptionals& init);
 
 /// The parameters that are trained: all but the fixed ones and those of terms that have vanished.
-Parameters trained_parameters(const Model& model, const Optionals& fixed, const DataScale& scale);
+Parameters trained_parameters(const InternalModel& model, const InternalOptionals& fixed,
+                              const DataScale& scale);
 
 /// A sum must gain more than this over one of its parts, nats, or it is that part.
 inline constexpr double kLeastGain = 1e-3;

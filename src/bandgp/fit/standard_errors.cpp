@@ -58,7 +58,7 @@ bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, c
 
 }  // namespace
 
-Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
+Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const InternalModel& at,
                     double value, std::span<const double> free_gradient, const std::vector<bool>& active,
                     const Differences* differences, double rounding) {
   const std::vector<double> x = parameters.free_logs(at);

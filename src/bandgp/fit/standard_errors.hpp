@@ -22,7 +22,7 @@ struct Curvature {
 /// One evaluation for each free parameter in `active` (those not at a bound), on the stage's present cut.
 /// `differences`: what differences of the loss say at θ, where the exact gradient is doubtful; else null.
 /// `rounding` is about how many nats the loss may be off by.
-Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const Model& at,
+Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters, const InternalModel& at,
                     double value, std::span<const double> free_gradient, const std::vector<bool>& active,
                     const Differences* differences, double rounding);
 

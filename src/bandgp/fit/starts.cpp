@@ -30,19 +30,19 @@ DataScale data_scale(const Series& series, Mean mean) {
   return scale;
 }
 
-double longest_start(const Kernel& kernel, const Term& term, const Cut& cut, const DataScale& scale) {
+double longest_start(const Kernel& kernel, const Term& term, const InternalCut& cut, const DataScale& scale) {
   // Some 450 neighbours for most shapes, and every candidate costs a dozen evaluations.  Training itself may
   // go farther.
   constexpr double kLongestInBand = 60;
   const bool automatic = cut.method == Method::automatic || cut.method == Method::dual;
   const bool has_other_form = has_basis(term) || std::ranges::all_of(kernel.terms, state_count);
   const bool in_band = cut.method == Method::band ||
-                       (automatic && (cut.rule != Cut::Rule::tolerance || cut.index_band || !has_other_form));
+                       (automatic && (cut.rule != CutRule::tolerance || cut.index_band || !has_other_form));
   return in_band ? std::min(scale.span, kLongestInBand * scale.mean_gap) : scale.span;
 }
 
-Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
-  Model model{kernel, 0.5 * scale.variance, mean};
+InternalModel paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
+  InternalModel model{kernel, 0.5 * scale.variance, mean};
   double lengthscale = 1.5 * scale.gap;
   for (Term& term : model.kernel.terms) {
     term.variance = 0.5 * scale.variance / static_cast<double>(kernel.terms.size());
@@ -63,17 +63,18 @@ std::vector<double> grid_lengthscales(const DataScale& scale, double longest) {
   return lengthscales;
 }
 
-Model one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
-                     double noise_ratio) {
+InternalModel one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
+                             double noise_ratio) {
   const double variance = scale.variance / (1 + noise_ratio);
-  Model model{kernel, noise_ratio * variance, mean};
+  InternalModel model{kernel, noise_ratio * variance, mean};
   model.kernel.terms[0].variance = variance;
   model.kernel.terms[0].lengthscale = lengthscale;
   return model;
 }
 
-std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
-                                             const DataScale& scale, double longest_allowed) {
+std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smaller, const Kernel& kernel,
+                                                     std::size_t added, const DataScale& scale,
+                                                     double longest_allowed) {
   double shortest = scale.span, longest = 0;
   bool same_shape = false;
   for (const Term& term : smaller.kernel.terms) {
@@ -83,9 +84,9 @@ std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel&
     same_shape = same_shape || term.shape.index() == kernel.terms[added].shape.index();
   }
   const double variance = smaller.kernel.variance();
-  std::vector<std::vector<Model>> starts;
+  std::vector<std::vector<InternalModel>> starts;
   const auto add = [&](double lengthscale, double term_variance, double keep, double noise) {
-    Model model = smaller;
+    InternalModel model = smaller;
     for (Term& term : model.kernel.terms) term.variance *= keep;
     const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
     model.kernel.terms.insert(at, Term{kernel.terms[added].shape, term_variance, lengthscale});
@@ -123,9 +124,9 @@ std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel&
   return starts;
 }
 
-Model with_vanishing_term(const Model& smaller, const Kernel& kernel, std::size_t added,
-                          const DataScale& scale) {
-  Model model = smaller;
+InternalModel with_vanishing_term(const InternalModel& smaller, const Kernel& kernel, std::size_t added,
+                                  const DataScale& scale) {
+  InternalModel model = smaller;
   const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
   const double variance = kVanishingVariance * (scale.variance > 0 ? scale.variance : 1);
   model.kernel.terms.insert(

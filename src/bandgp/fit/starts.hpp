@@ -19,22 +19,23 @@ DataScale data_scale(const Series& series, Mean mean);
 
 /// The longest length-scale that starts of a term have: the span, or what a band can hold where the term has
 /// to be in one.
-double longest_start(const Kernel& kernel, const Term& term, const Cut& cut, const DataScale& scale);
+double longest_start(const Kernel& kernel, const Term& term, const InternalCut& cut, const DataScale& scale);
 /// The paper's start: ℓ = 1.5 gaps, half of the variance noise; the variance shared by the terms.
-Model paper_start(const Kernel& kernel, Mean mean, const DataScale& scale);
+InternalModel paper_start(const Kernel& kernel, Mean mean, const DataScale& scale);
 /// Length-scales from the spacing of the points to the longest allowed, for a kernel of one term.
 std::vector<double> grid_lengthscales(const DataScale& scale, double longest);
 /// A kernel of one term with this length-scale and ratio of noise to variance.
-Model one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
-                     double noise_ratio);
+InternalModel one_term_start(const Kernel& kernel, Mean mean, const DataScale& scale, double lengthscale,
+                             double noise_ratio);
 /// `smaller` fits the kernel without term `added`: candidates for that term on both sides of the scales that
 /// the others have.  In groups of one length-scale each, whose members share out the variance differently.
 /// None but the next slower one is longer than `longest_allowed`.
-std::vector<std::vector<Model>> split_starts(const Model& smaller, const Kernel& kernel, std::size_t added,
-                                             const DataScale& scale, double longest_allowed);
+std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smaller, const Kernel& kernel,
+                                                     std::size_t added, const DataScale& scale,
+                                                     double longest_allowed);
 /// `smaller` as a model of the whole kernel: term `added` has the least variance there is.
-Model with_vanishing_term(const Model& smaller, const Kernel& kernel, std::size_t added,
-                          const DataScale& scale);
+InternalModel with_vanishing_term(const InternalModel& smaller, const Kernel& kernel, std::size_t added,
+                                  const DataScale& scale);
 /// A term with no more than this much of the data's variance has vanished.
 inline constexpr double kVanishedVariance = 1e3 * kVanishingVariance;
 bool has_vanished(const Term& term, const DataScale& scale);

@@ -29,7 +29,7 @@ Range range_on(const DataScale& scale, const Parameter& parameter) {
 /// The ranges of all parameters, in logs.
 struct Box {
   std::vector<double> lower, upper;
-  Box(const Model& model, const DataScale& scale) {
+  Box(const InternalModel& model, const DataScale& scale) {
     for (const auto& parameter : parameters(model)) {
       const Range range = range_on(scale, *parameter.kind);
       lower.push_back(std::log(range.lower));
@@ -42,7 +42,7 @@ struct Box {
 /// steps are of one size with those of the logs.
 class MovingInputs {
  public:
-  MovingInputs(Stage& stage, const Model& start, bool move, Trainer& trainer)
+  MovingInputs(Stage& stage, const InternalModel& start, bool move, Trainer& trainer)
       : representation_(stage.representation()), unit_(start.kernel.terms.front().lengthscale) {
     Likelihood likelihood;
     if (move && representation_.inducing_inputs().empty())
@@ -72,7 +72,8 @@ class MovingInputs {
 
 }  // namespace
 
-Stage::Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number)
+Stage::Stage(const Series& series, Mean mean, const InternalCut& cut, double max_bytes, Index threads,
+             int number)
     : cut_(cut),
       evaluator_(std::make_unique<Evaluator>(series, mean, make_representation(cut, max_bytes, threads))),
       number_(number) {}
@@ -83,7 +84,7 @@ double Trainer::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out) {
+double Trainer::evaluate(Stage& stage, const InternalModel& model, bool with_gradient, Likelihood& out) {
   const auto failure = stage.evaluator().evaluate(model, with_gradient, out);
   double nll = out.nll;
   if (failure) {
@@ -109,7 +110,7 @@ double Trainer::evaluate(Stage& stage, const Model& model, bool with_gradient, L
   return nll;
 }
 
-double Trainer::evaluate_profiled(Stage& stage, Model& model, Likelihood& out) {
+double Trainer::evaluate_profiled(Stage& stage, InternalModel& model, Likelihood& out) {
   const double nll = evaluate(stage, model, false, out);
   if (!std::isfinite(nll)) return nll;
   // With all variances s times as large the loss is ½q/s + ½n log s + …, least at s = q/n.
@@ -145,14 +146,14 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   // them are due to the common scale of the variances: its best value is known, and is put in place.
   const bool profile = start.doubtful && !inputs.any() && scale_is_free(stage, parameters);
   const auto loss = [&](std::span<const double> x) {
-    Model model = parameters.model(x);
+    InternalModel model = parameters.model(x);
     return profile ? evaluate_profiled(stage, model, likelihood) : evaluate(stage, model, false, likelihood);
   };
   bool by_differences = false;
   Differences differences;
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
     inputs.place(x.subspan(logs));
-    Model model = parameters.model(x.first(logs));
+    InternalModel model = parameters.model(x.first(logs));
     double nll = profile ? evaluate_profiled(stage, model, likelihood)
                          : evaluate(stage, model, !by_differences, likelihood);
     if (!std::isfinite(nll)) return nll;
@@ -189,7 +190,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   };
   options.cancelled = options_.cancelled;
   options.rounding = [&](std::span<const double> at) {
-    const Model model = parameters.model(at.first(logs));
+    const InternalModel model = parameters.model(at.first(logs));
     if (!std::isfinite(evaluate(stage, model, false, likelihood))) return 0.0;
     return stage.evaluator().rounding();
   };
@@ -208,7 +209,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
 
 void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& candidate) {
   Likelihood likelihood;
-  Model model = candidate.model;
+  InternalModel model = candidate.model;
   for (int step = 0; step < 40 && !cancelled(); ++step) {
     if (std::isfinite(evaluate(stage, model, false, likelihood))) {
       if (step == 0) return;
@@ -223,7 +224,7 @@ void Trainer::retreat(Stage& stage, const Parameters& parameters, Candidate& can
 }
 
 std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& parameters,
-                                      const Model& model) const {
+                                      const InternalModel& model) const {
   const Box box(model, data_scale(stage.series(), model.mean));
   const std::vector<double> x = parameters.free_logs(model), lower = parameters.pick(box.lower),
                             upper = parameters.pick(box.upper);
@@ -232,7 +233,8 @@ std::vector<bool> Trainer::inside_box(const Stage& stage, const Parameters& para
   return inside;
 }
 
-Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile) {
+Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const InternalModel& start,
+                           bool profile) {
   Candidate candidate;
   const Box box(start, data_scale(stage.series(), start.mean));
   const std::vector<double> lower = parameters.pick(box.lower), upper = parameters.pick(box.upper);

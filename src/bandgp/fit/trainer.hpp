@@ -13,7 +13,7 @@ namespace bandgp {
 
 /// A θ with its loss, and what the optimiser learned of the curvature there (in free logs).
 struct Candidate {
-  Model model;
+  InternalModel model;
   double nll = std::numeric_limits<double>::infinity();
   std::vector<double> inverse_hessian;
   BfgsStatus status = BfgsStatus::stalled;
@@ -25,17 +25,17 @@ struct Candidate {
 /// A series (all of it or a part) with its evaluator.
 class Stage {
  public:
-  Stage(const Series& series, Mean mean, const Cut& cut, double max_bytes, Index threads, int number);
+  Stage(const Series& series, Mean mean, const InternalCut& cut, double max_bytes, Index threads, int number);
   const Series& series() const { return evaluator_->series(); }
   Evaluator& evaluator() { return *evaluator_; }
   Representation& representation() { return evaluator_->representation(); }
   /// For the posterior; the stage is of no use afterwards.
   std::unique_ptr<Evaluator> take_evaluator() { return std::move(evaluator_); }
-  const Cut& cut() const { return cut_; }
+  const InternalCut& cut() const { return cut_; }
   int number() const { return number_; }
 
  private:
-  Cut cut_;
+  InternalCut cut_;
   std::unique_ptr<Evaluator> evaluator_;
   int number_;
 };
@@ -45,10 +45,10 @@ class Trainer {
   Trainer(const FitOptions& options, FitResult& result);
 
   /// The loss at θ, counted and traced; ∞ where it is rejected.
-  double evaluate(Stage& stage, const Model& model, bool with_gradient, Likelihood& out);
+  double evaluate(Stage& stage, const InternalModel& model, bool with_gradient, Likelihood& out);
   /// The loss at θ with all variances multiplied by the factor that suits the data best, which follows from
   /// the quadratic form; the model becomes that one.  For scales that are free.
-  double evaluate_profiled(Stage& stage, Model& model, Likelihood& out);
+  double evaluate_profiled(Stage& stage, InternalModel& model, Likelihood& out);
   /// Whether all variances may be multiplied by a common factor, and the loss then follows from one
   /// evaluation.
   bool scale_is_free(const Stage& stage, const Parameters& parameters) const;
@@ -57,7 +57,7 @@ class Trainer {
                     int max_evaluations);
   /// The loss at a start; where `profile`, at the best scale of its variances: a start needs only the right
   /// shape.
-  Candidate look_at(Stage& stage, const Parameters& parameters, const Model& start, bool profile);
+  Candidate look_at(Stage& stage, const Parameters& parameters, const InternalModel& start, bool profile);
   /// BFGS from all starts at once, some evaluations at a time; after each round the best are kept, and of
   /// those that have come to the same place only one.  Sums need it: a start with a negligible term looks as
   /// good as the smaller model does, and judged by their starts 22 of 137 simulated fits of two terms ended
@@ -75,7 +75,8 @@ class Trainer {
   void retreat(Stage& stage, const Parameters& parameters, Candidate& candidate);
 
   /// For each free parameter, whether it stays clear of the box that training is kept in.
-  std::vector<bool> inside_box(const Stage& stage, const Parameters& parameters, const Model& model) const;
+  std::vector<bool> inside_box(const Stage& stage, const Parameters& parameters,
+                               const InternalModel& model) const;
 
   /// The least memory that a θ was refused for, bytes.
   double smallest_refused() const { return smallest_refused_; }

@@ -18,8 +18,8 @@ constexpr Index kBandwidth = 16;
 
 }  // namespace
 
-AutoRepresentation::AutoRepresentation(const Cut& cut, double max_bytes, Index threads)
-    : method_(cut.rule == Cut::Rule::tolerance && !cut.index_band ? cut.method : Method::band),
+AutoRepresentation::AutoRepresentation(const InternalCut& cut, double max_bytes, Index threads)
+    : method_(cut.rule == CutRule::tolerance && !cut.index_band ? cut.method : Method::band),
       cut_(cut),
       max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()),
       band_(cut, max_bytes_, threads),
@@ -139,7 +139,7 @@ Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, 
 
 void AutoRepresentation::freeze() {
   frozen_ = true;
-  band_.set_cut({.rule = Cut::Rule::envelope, .tolerance = cut_.tolerance});
+  band_.set_cut({.rule = CutRule::envelope, .tolerance = cut_.tolerance});
   mixed_.keep_entries(true);
 }
 

@@ -13,7 +13,7 @@ namespace bandgp {
 class AutoRepresentation final : public Representation {
  public:
   /// max_bytes 0: default_max_bytes().
-  AutoRepresentation(const Cut& cut, double max_bytes, Index threads = 1);
+  AutoRepresentation(const InternalCut& cut, double max_bytes, Index threads = 1);
 
   /// What one evaluation with gradient takes.
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
@@ -61,7 +61,7 @@ class AutoRepresentation final : public Representation {
                                       double q_bound, bool& certified);
 
   Method method_;
-  Cut cut_;
+  InternalCut cut_;
   double max_bytes_;
   BandRepresentation band_;
   DualRepresentation dual_;

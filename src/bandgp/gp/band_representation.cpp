@@ -51,7 +51,7 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
     for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
     return gap;
   };
-  if (cut_.rule != Cut::Rule::envelope) reach_ = 0;  // what is kept keeps its reach
+  if (cut_.rule != CutRule::envelope) reach_ = 0;  // what is kept keeps its reach
   if (tapered()) {
     if (cut_.taper.range == 0)
       cut_.taper.range = n > 1 ? static_cast<double>(cut_.neighbours + 1) * (x.back() - x.front()) /
@@ -63,7 +63,7 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
     return;
   }
   switch (cut_.rule) {
-    case Cut::Rule::tolerance: {
+    case CutRule::tolerance: {
       const Choice choice = cut_.index_band
                                 ? choose_band(kernel, weighted_, tail, target, envelope_, choice_scratch_)
                                 : choose_reach(kernel, weighted_, tail, target, envelope_);
@@ -71,24 +71,24 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
       reach_ = choice.reach;
       break;
     }
-    case Cut::Rule::corollary:
+    case CutRule::corollary:
       index_band(corollary_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
       break;
-    case Cut::Rule::theorem:
+    case CutRule::theorem:
       index_band(theorem_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
       break;
-    case Cut::Rule::lemma:
+    case CutRule::lemma:
       rho_ = choose_band(kernel, weighted_, tail, 1.0, envelope_, choice_scratch_).row_sum;
       break;
-    case Cut::Rule::bandwidth:
+    case CutRule::bandwidth:
       index_band(cut_.bandwidth);
       break;
-    case Cut::Rule::reach:
+    case CutRule::reach:
       envelope_.keep_reach(x, cut_.reach);
       reach_ = cut_.reach;
       rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
       break;
-    case Cut::Rule::envelope:
+    case CutRule::envelope:
       rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
       break;
   }

@@ -33,13 +33,13 @@ class BandRepresentation final : public Representation {
  public:
   /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first
   /// factors and inverts; more are not used.  Results are the same bit for bit.
-  BandRepresentation(const Cut& cut, double max_bytes, Index threads = 1)
+  BandRepresentation(const InternalCut& cut, double max_bytes, Index threads = 1)
       : cut_(cut), max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()), worker_(threads > 1) {
     require_valid(cut);
   }
 
   /// Later factorisations use this cut; rule `envelope` keeps whatever the last one kept.
-  void set_cut(const Cut& cut) { cut_ = cut; }
+  void set_cut(const InternalCut& cut) { cut_ = cut; }
 
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
@@ -102,7 +102,7 @@ class BandRepresentation final : public Representation {
     return tapered() ? cut_.taper(lag) * (*kernel_)(lag) : (*kernel_)(lag);
   }
 
-  Cut cut_;
+  InternalCut cut_;
   double max_bytes_;
   const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;

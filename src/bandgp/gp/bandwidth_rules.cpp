@@ -33,7 +33,7 @@ BandwidthRules bandwidth_rules(const Model& model, double gap, Index n, double n
 
 BandwidthRules bandwidth_rules(const Model& model, const Series& series, double nats) {
   require_usable(model, series);
-  const Model internal = to_internal(model, series.units);
+  const InternalModel internal = to_internal(model, series.units);
   Observations points(series);
   points.at(internal.noise);
   const Index n = points.size();

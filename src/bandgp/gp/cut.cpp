@@ -47,22 +47,28 @@ bool is_same_model(Method method) {
          method == Method::exact;
 }
 
-Cut to_internal(Cut cut, const Units& units) {
-  cut.reach /= units.time_unit;
-  cut.taper.range /= units.time_unit;
-  for (double& z : cut.inducing_inputs) z = units.time_in(z);
-  return cut;
+InternalCut to_internal(const Cut& cut, const Units& units) {
+  // All members are named, so that one more cannot be forgotten here.
+  const auto& [method, rule, bandwidth, reach, tolerance, index_band, inducing, move_inducing,
+               inducing_inputs, neighbours, taper] = cut;
+  InternalCut internal{method,   rule,          bandwidth,       reach,      tolerance, index_band,
+                       inducing, move_inducing, inducing_inputs, neighbours, taper};
+  internal.reach /= units.time_unit;
+  internal.taper.range /= units.time_unit;
+  for (double& z : internal.inducing_inputs) z = units.time_in(z);
+  return internal;
 }
 
-void require_valid(const Cut& cut) {
+template <UnitSystem system>
+void require_valid(const CutIn<system>& cut) {
   if (!(cut.tolerance > 0 && std::isfinite(cut.tolerance)))
     throw std::invalid_argument(fmt::format("tolerance must be positive, not {}", cut.tolerance));
-  if (cut.rule == Cut::Rule::bandwidth && cut.bandwidth < 0)
+  if (cut.rule == CutRule::bandwidth && cut.bandwidth < 0)
     throw std::invalid_argument(fmt::format("bandwidth must not be negative: {}", cut.bandwidth));
-  if (cut.rule == Cut::Rule::reach && !(cut.reach >= 0))
+  if (cut.rule == CutRule::reach && !(cut.reach >= 0))
     throw std::invalid_argument(fmt::format("reach must not be negative: {}", cut.reach));
   const bool any_band = cut.method == Method::automatic || cut.method == Method::band;
-  if (!any_band && (cut.rule != Cut::Rule::tolerance || cut.index_band))
+  if (!any_band && (cut.rule != CutRule::tolerance || cut.index_band))
     throw std::invalid_argument(
         fmt::format("a fixed bandwidth or reach means the covariance band, not {}",
                     cut.method == Method::dual ? "the dual" : method_name(cut.method)));
@@ -74,5 +80,7 @@ void require_valid(const Cut& cut) {
   if (!(cut.taper.range >= 0 && std::isfinite(cut.taper.range)))
     throw std::invalid_argument(fmt::format("a taper's range must be positive, not {}", cut.taper.range));
 }
+template void require_valid(const Cut&);
+template void require_valid(const InternalCut&);
 
 }  // namespace bandgp

@@ -24,28 +24,34 @@ bool has_bandwidth(std::string_view representation);
 /// Whether the method computes the GP that was asked for, and not another model like it.
 bool is_same_model(Method method);
 
-struct Cut {
+/// Any rule but tolerance means the covariance band.
+enum class CutRule { tolerance, corollary, theorem, lemma, bandwidth, reach, envelope };
+
+template <UnitSystem system>
+struct CutIn {
+  using Rule = CutRule;
   Method method = Method::automatic;
-  /// Any rule but tolerance means the covariance band.
-  enum class Rule { tolerance, corollary, theorem, lemma, bandwidth, reach, envelope };
   Rule rule = Rule::tolerance;
   Index bandwidth = 0;      // rule bandwidth: k
-  double reach = 0;         // rule reach: R, internal units
+  double reach = 0;         // rule reach: R
   double tolerance = 0.01;  // nats of NLL that rule tolerance promises; the other rules certify what they got
   bool index_band = false;  // rule tolerance: cut by index instead of by distance, in the covariance band
   // The other methods' own.
   Index inducing = 100;                      // fitc, vfe: m
   bool move_inducing = false;                // fitc, vfe: the inputs are trained too
-  std::vector<double> inducing_inputs = {};  // fitc, vfe: where they are, internal units; empty: at quantiles
+  std::vector<double> inducing_inputs = {};  // fitc, vfe: where they are; empty: at quantiles
   Index neighbours = 30;  // vecchia: m; taper: neighbours on each side, where no range is given
-  Taper taper = {};       // taper: range in internal units
+  Taper taper = {};       // taper: its range is in the cut's units
 };
+using Cut = CutIn<UnitSystem::user>;
+using InternalCut = CutIn<UnitSystem::internal>;
 
 /// Throws std::invalid_argument for a tolerance that is not positive, a negative bandwidth or reach, or a
 /// rule that the method does not have.
-void require_valid(const Cut& cut);
+template <UnitSystem system>
+void require_valid(const CutIn<system>& cut);
 
 /// The user's reach, range and inputs in the units of a series.
-Cut to_internal(Cut cut, const Units& units);
+InternalCut to_internal(const Cut& cut, const Units& units);
 
 }  // namespace bandgp

@@ -96,10 +96,19 @@ void Evaluator::combine_for_gradient() {
   }
 }
 
-std::optional<Failure> Evaluator::evaluate(const Model& model, bool with_gradient, Likelihood& out) {
+double Evaluator::move_to(const InternalModel& model) {
   kernel_ = model.kernel;
   observations_.at(model.noise);
-  const double q_bound = observations_.noise_weighted_square(mean() != Mean::zero);
+  return observations_.noise_weighted_square(mean() != Mean::zero);
+}
+
+Cost Evaluator::cost(const InternalModel& model) {
+  const double q_bound = move_to(model);
+  return representation_->cost(kernel_, observations_, q_bound);
+}
+
+std::optional<Failure> Evaluator::evaluate(const InternalModel& model, bool with_gradient, Likelihood& out) {
+  const double q_bound = move_to(model);
   if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
   load_columns();
   finished_ = false;

@@ -34,8 +34,11 @@ class Evaluator {
       delete;  // the representation refers to the kernel and the observations in here
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// The loss at θ (internal units) and, where asked for, its gradient.  The result's vector is reused.
-  [[nodiscard]] std::optional<Failure> evaluate(const Model& model, bool with_gradient, Likelihood& out);
+  /// What an evaluation with gradient at θ takes; the representation may decide what to keep.
+  Cost cost(const InternalModel& model);
+  /// The loss at θ and, where asked for, its gradient.  The result's vector is reused.
+  [[nodiscard]] std::optional<Failure> evaluate(const InternalModel& model, bool with_gradient,
+                                                Likelihood& out);
 
   /// After an evaluation without gradient: the reduced columns become A⁻¹ columns, for prediction.  That of
   /// the data is kept aside as it was, for rounding() and whitened().
@@ -66,6 +69,7 @@ class Evaluator {
   RightHandSides more_columns(AlignedBuffer& memory, Index count) const;
 
  private:
+  double move_to(const InternalModel& model);  // kernel and noise; returns a bound of yᵀA⁻¹y
   void load_columns();
   void weigh();
   /// Γ's reduced columns ← themselves times chol(M⁻¹): with y's they are what the gradient by A₀ needs.

@@ -30,9 +30,9 @@ MixedRepresentation::MixedRepresentation(double tolerance, double max_bytes, Ind
   band_.set_partner(this);
 }
 
-Cut MixedRepresentation::band_cut(bool keep) const {
+InternalCut MixedRepresentation::band_cut(bool keep) const {
   return {.method = Method::band,
-          .rule = keep ? Cut::Rule::envelope : Cut::Rule::tolerance,
+          .rule = keep ? CutRule::envelope : CutRule::tolerance,
           .tolerance = kBandShare * tolerance_};
 }
 

@@ -94,7 +94,7 @@ class MixedRepresentation final : public Representation, private BandPartner {
 
   // Choosing and laying out.
   Index behind() const { return points_->padded_size(); }
-  Cut band_cut(bool keep) const;
+  InternalCut band_cut(bool keep) const;
   void split(const Kernel& kernel);
   /// How far an entry of B⁻¹ dies away to the share that cutting V may cost: an estimate.
   double decay_length() const;

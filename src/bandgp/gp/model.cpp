@@ -35,10 +35,18 @@ std::vector<ModelParameter<Value>> list_parameters(AnyModel& model) {
 
 }  // namespace
 
-std::vector<ModelParameter<double>> parameters(Model& model) { return list_parameters<double>(model); }
-std::vector<ModelParameter<const double>> parameters(const Model& model) {
+template <UnitSystem system>
+std::vector<ModelParameter<double>> parameters(ModelIn<system>& model) {
+  return list_parameters<double>(model);
+}
+template <UnitSystem system>
+std::vector<ModelParameter<const double>> parameters(const ModelIn<system>& model) {
   return list_parameters<const double>(model);
 }
+template std::vector<ModelParameter<double>> parameters(Model&);
+template std::vector<ModelParameter<double>> parameters(InternalModel&);
+template std::vector<ModelParameter<const double>> parameters(const Model&);
+template std::vector<ModelParameter<const double>> parameters(const InternalModel&);
 
 double unit_size(Unit unit, const Units& units) {
   switch (unit) {
@@ -52,14 +60,14 @@ double unit_size(Unit unit, const Units& units) {
   return 1;
 }
 
-Model to_internal(const Model& model, const Units& units) {
-  Model result = model;
+InternalModel to_internal(const Model& model, const Units& units) {
+  InternalModel result{model.kernel, model.noise, model.mean};
   for (const auto& parameter : parameters(result)) *parameter.value /= unit_size(parameter.kind->unit, units);
   return result;
 }
 
-Model to_user(const Model& model, const Units& units) {
-  Model result = model;
+Model to_user(const InternalModel& model, const Units& units) {
+  Model result{model.kernel, model.noise, model.mean};
   for (const auto& parameter : parameters(result)) *parameter.value *= unit_size(parameter.kind->unit, units);
   return result;
 }
@@ -85,7 +93,7 @@ void require_valid(const Model& model, const Series& series) {
 }
 
 bool survives_units(const Model& model, const Units& units) {
-  const Model internal = to_internal(model, units);
+  const InternalModel internal = to_internal(model, units);
   bool normal = model.noise == 0 || std::isnormal(internal.noise);
   for (const Term& term : internal.kernel.terms) {
     for (const Parameter& parameter : term.parameters()) {

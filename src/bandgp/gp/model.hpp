@@ -17,11 +17,14 @@ constexpr Index coefficient_count(Mean mean) { return static_cast<Index>(mean); 
 std::string_view mean_name(Mean mean);
 Mean parse_mean(std::string_view name);  // throws std::invalid_argument naming the choices
 
-struct Model {
+template <UnitSystem system>
+struct ModelIn {
   Kernel kernel;
   double noise = kUnset;  // σₙ², a variance; 0 only where every point has its own known variance
   Mean mean = Mean::constant;
 };
+using Model = ModelIn<UnitSystem::user>;
+using InternalModel = ModelIn<UnitSystem::internal>;
 
 /// One parameter of a model, with its value in the model that was asked.
 template <class Value>  // double or const double
@@ -31,16 +34,18 @@ struct ModelParameter {
   Value* value;
 };
 /// All parameters in the order of parameter_names(): those of each term, then noise.
-std::vector<ModelParameter<double>> parameters(Model& model);
-std::vector<ModelParameter<const double>> parameters(const Model& model);
+template <UnitSystem system>
+std::vector<ModelParameter<double>> parameters(ModelIn<system>& model);
+template <UnitSystem system>
+std::vector<ModelParameter<const double>> parameters(const ModelIn<system>& model);
 
 /// The size of a unit of parameters in the units of a series: what an internal value is multiplied by for the
 /// user's.
 double unit_size(Unit unit, const Units& units);
 
 /// Between the user's units and a series' internal ones.
-Model to_internal(const Model& model, const Units& units);
-Model to_user(const Model& model, const Units& units);
+InternalModel to_internal(const Model& model, const Units& units);
+Model to_user(const InternalModel& model, const Units& units);
 
 /// Throws std::invalid_argument when the mean is zero but the values were centred.
 void require_centred_for(Mean mean, const Series& series);

@@ -215,7 +215,7 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   const std::optional<Weights> weights = representation().weights();
   if (!weights) {
     // A band or the dense matrix is in use: the dual is the same posterior to the tolerance.
-    const Cut cut{.method = Method::dual, .tolerance = 1e-6};
+    const InternalCut cut{.method = Method::dual, .tolerance = 1e-6};
     return Posterior(series_, model_, std::make_unique<AutoRepresentation>(cut, 0)).functions(count, seed);
   }
   PosteriorFunction shared;

@@ -8,7 +8,7 @@
 
 namespace bandgp {
 
-std::unique_ptr<Representation> make_representation(const Cut& cut, double max_bytes, Index threads) {
+std::unique_ptr<Representation> make_representation(const InternalCut& cut, double max_bytes, Index threads) {
   require_valid(cut);
   if (max_bytes <= 0) max_bytes = default_max_bytes();
   switch (cut.method) {

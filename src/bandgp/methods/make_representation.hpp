@@ -8,7 +8,8 @@
 
 namespace bandgp {
 
-/// `cut` in internal units; max_bytes 0: default_max_bytes().
-std::unique_ptr<Representation> make_representation(const Cut& cut, double max_bytes, Index threads = 1);
+/// max_bytes 0: default_max_bytes().
+std::unique_ptr<Representation> make_representation(const InternalCut& cut, double max_bytes,
+                                                    Index threads = 1);
 
 }  // namespace bandgp

@@ -145,12 +145,10 @@ ReportNoise noise_of(std::vector<double> white, const Diagnostics& diagnostics) 
 std::optional<ReportMatrix> covariance_of(const FitResult& fit) {
   const Series& series = *fit.series;
   if (series.size() == 0 || fit.method == "band") return std::nullopt;
-  const Model model = to_internal(fit.model, series.units);
-  Observations points(series);
-  points.at(model.noise);
-  BandRepresentation band({.method = Method::band, .tolerance = fit.cut.tolerance}, 0);
-  band.cost(model.kernel, points, points.noise_weighted_square(model.mean != Mean::zero));
-  return matrix_of(band.shapes().front());
+  const InternalCut cut{.method = Method::band, .tolerance = fit.cut.tolerance};
+  Evaluator evaluator(series, fit.model.mean, std::make_unique<BandRepresentation>(cut, 0));
+  evaluator.cost(to_internal(fit.model, series.units));
+  return matrix_of(evaluator.representation().shapes().front());
 }
 
 bool has_posterior(const FitResult& fit) {

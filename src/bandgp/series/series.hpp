@@ -23,6 +23,10 @@ struct Units {
   double value_out(double y) const { return value_origin + value_unit * y; }
 };
 
+/// Which numbers a type is in.  What is used in both is a template over this, so that the one cannot be given
+/// where the other is wanted.
+enum class UnitSystem { user, internal };
+
 struct SeriesReport {
   Index rows = 0;     // rows given
   Index dropped = 0;  // not finite
