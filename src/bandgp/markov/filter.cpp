@@ -148,8 +148,22 @@ double Filter::log_determinant() const {
 }
 
 double Filter::condition() const {
-  const auto [low, high] = std::minmax_element(root_.data(), root_.data() + n_);
-  return (*high / *low) * (*high / *low);
+  constexpr Index kLanes = 8;
+  const double first = root_.data()[0];
+  double low[kLanes], high[kLanes];
+  std::fill_n(low, kLanes, first);
+  std::fill_n(high, kLanes, first);
+  const auto see = [&](Index lane, double root) {
+    low[lane] = std::min(low[lane], root);
+    high[lane] = std::max(high[lane], root);
+  };
+  const Index whole = n_ / kLanes * kLanes;
+  for (Index i = 0; i < whole; i += kLanes) {
+    for (Index lane = 0; lane < kLanes; ++lane) see(lane, root_.data()[i + lane]);
+  }
+  for (Index i = whole; i < n_; ++i) see(0, root_.data()[i]);
+  const double ratio = *std::max_element(high, high + kLanes) / *std::min_element(low, low + kLanes);
+  return ratio * ratio;
 }
 
 void Filter::solve(RightHandSides b) {
@@ -209,14 +223,16 @@ void Filter::contract_block(Index k, double& by_noise) {
     column_blocks_[static_cast<std::size_t>(c)] = {column, r_.data() + c * N, mean, column};
   }
   loops_->contract(layout_, here, information, column_blocks_.data(), b.columns, slopes_.data());
+  double sums[8] = {};  // short chains
   for (Index i = 0; i < here.count; ++i) {
     double weight = diagonal[i];
     for (Index c = 0; c < b.columns; ++c) {
       const double solved = b.data[c * b.stride + begin + i];
       weight -= solved * solved;
     }
-    by_noise += 0.5 * weight * noise_slope_[begin + i];
+    sums[i % 8] += weight * noise_slope_[begin + i];
   }
+  for (const double sum : sums) by_noise += 0.5 * sum;
 }
 
 double Filter::gradient(RightHandSides b, const double* noise_slope, std::span<TermSlopes> out) {
@@ -314,7 +330,7 @@ void Filter::predict(std::span<const double> x, unsigned terms, double* projecti
 /// of a test's curve with later states, given the data up to there, then moves as a mean with observations of
 /// 0 does; from one test to the next it is multiplied by a matrix that is the same for all earlier tests.
 void Filter::covariance(std::span<const double> x, double* out) const {
-  constexpr double kSaysNothing = 1e290;
+  constexpr double kSaysNothing = 1e100;
   const Index m = std::ssize(x), total = n_ + m, N = states(), half = N * (N + 1) / 2;
   AlignedBuffer time, noise;
   time.reserve(round_up(total, 8));

@@ -313,8 +313,40 @@ BANDGP_INLINE void load_kept(N n, const double* kept, double* p) {
       });
 }
 
+/// One state: P = a/b, so that the chain from point to point has no division.  Filtering takes (a, b) to
+/// (da, a + db), the step to (f²a + qb, b); all of these are sums of positive terms, and the pivots are ratios
+/// of successive b.
+Index variances(const Block& block, double* filtered) {
+  constexpr double kLarge = 1e100, kSmall = 1e-100;  // with noise up to 1e200 nothing leaves a double's range
+  double predicted[kBlock], before[kBlock], after[kBlock];
+  double a = filtered[0], b = 1;
+  for (Index at = 0; at < block.count; ++at) {
+    const double decay = block.steps[at], noise = block.noise[at];
+    before[at] = b;
+    predicted[at] = a = mul_add(decay * decay, a, block.steps[2 * kBlock + at] * b);
+    after[at] = b = mul_add(noise, b, a);
+    a *= noise;
+    if (!(b < kLarge && b > kSmall)) {
+      a /= b;
+      b = 1;
+    }
+  }
+  Index failed = -1;
+  for (Index at = block.count - 1; at >= 0; --at) {
+    if (!(after[at] > 0)) failed = at;
+  }
+  for (Index at = 0; at < block.count; ++at) {
+    const double inverse = 1 / after[at];
+    block.gain[at] = predicted[at] * inverse;
+    block.root[at] = __builtin_sqrt(before[at] * inverse);
+  }
+  filtered[0] = a / b;
+  return failed;
+}
+
 template <class L>
 Index covariances(const StateLayout& layout, const Block& block, double* filtered) {
+  if constexpr (L::kCapacity == 1) return variances(block, filtered);
   const L l(layout);
   const auto n = l.states();
   double p[L::kCapacity * L::kCapacity];
