@@ -303,7 +303,11 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
     return true;
   };
   for (int round = 0;; ++round) {
-    if (!evaluate_at(end.found.model)) return false;
+    if (!evaluate_at(end.found.model)) {  // as good as singular: a neighbour may not be
+      end.found.status = BfgsStatus::stalled;
+      trainer.retreat(stage, end.parameters, end.found);
+      if (!evaluate_at(end.found.model)) return false;
+    }
     end.inside = trainer.inside_box(stage, end.parameters, end.found.model);
     if (trainer.cancelled()) return true;
     Likelihood factored;  // without the gradient, which uses the factor up

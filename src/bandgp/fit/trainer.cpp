@@ -203,7 +203,13 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
                   start.family,
                   by_differences,
                   profile};
-  if (profile && std::isfinite(result.value)) found.nll = evaluate_profiled(stage, found.model, likelihood);
+  if (profile && std::isfinite(result.value)) {
+    InternalModel scaled = found.model;
+    (void)evaluate_profiled(stage, scaled, likelihood);
+    const double nll = evaluate(stage, scaled, false, likelihood);  // rounding may make it singular there
+    if (std::isfinite(nll)) found.model = scaled;
+    found.nll = std::isfinite(nll) ? nll : evaluate(stage, found.model, false, likelihood);
+  }
   return found;
 }
 
