@@ -37,12 +37,16 @@ function wellCard({ diagnostics: d, points }) {
 // Interrupted while searching: what is computed at the end of training is not there.
 const stoppedEarly = (fit) => fit.status === 'cancelled' && !fit.certificate.positive_definite;
 
-export function certificateSentence({ certificate: c, nll, status }) {
+// Nats from which it would be wrong to call the answer exact.
+const roundingShows = (rounding) => rounding === null || rounding > 0.01;
+
+export function certificateSentence({ certificate: c, nll, status, rounding }) {
   if (nll === null) return 'No certificate: there is no fit.';
   if (stoppedEarly({ status, certificate: c })) return 'No certificate: training was interrupted before there was one.';
   if (!c.positive_definite) return 'No certificate: the banded covariance is not positive definite.';
   if (c.other_model) return 'Another model than the exact Gaussian process: there is nothing to certify.';
-  if (!c.holds) return 'No certificate: the band leaves out too much for any bound; widen it, or leave it to --bandwidth auto.';
+  if (!c.holds) return 'No certificate: the band leaves out too much for any bound; widen it, or leave it to be chosen.';
+  if (c.rho === 0 && roundingShows(rounding)) return 'Nothing was left out of the covariance, but rounding keeps this from being the exact Gaussian process.';
   if (c.rho === 0) return 'Nothing was left out of the covariance: this is the exact Gaussian process.';
   return `The exact Gaussian process has a log-likelihood within ${bound(c.nll_error)} nats of this one, a curve within ${bound(c.mean_error)} of the curve above ` +
     `and a variance within ${bound(c.variance_error)}, throughout the span of the data.`;
@@ -53,6 +57,7 @@ function exactCard({ fit }) {
   if (!c.holds) return ['How exact', 'No bound', '', [certificateSentence(fit)]];
   const notes = [c.rho === 0 ? 'Nothing was left out.' : `The exact curve is within ${bound(c.mean_error)} of this one, its variance within ${bound(c.variance_error)}.`];
   if (fit.condition === null || fit.condition > 1e9) notes.push(`Rounding comes on top: condition number ${number(fit.condition ?? Infinity, 1)} or more.`);
+  if (c.rho === 0 && roundingShows(fit.rounding)) return ['How exact', 'Rounding', 'is the limit', notes];
   return ['How exact', c.rho === 0 ? 'exact' : `±\u00a0${bound(c.nll_error)}`, c.rho === 0 ? '' : 'nats, proved', notes];
 }
 

@@ -364,7 +364,7 @@ class GP:
 
     @property
     def method_(self) -> str:
-        """The representation in use: band, dual, mixed, or the method that was asked for."""
+        """The representation in use: band, dual, mixed, markov, or the method that was asked for."""
         return self._fit.method
 
     @property

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from . import _core
-from ._results import Array
+from ._results import Array, Certificate
 
 if TYPE_CHECKING:
     from ._gp import GP
 
 WIDTH, HEIGHT, POINTS = 640, 170, 640
+SHOWS = 0.01  # nats of rounding from which it would be wrong to call the answer exact
 
 STYLE = """<style>
 .bandgp{font:13px/1.45 system-ui,sans-serif;max-width:660px;border:1px solid rgba(128,128,128,.35);border-radius:8px;
@@ -45,11 +46,18 @@ def summary_rows(gp: GP) -> list[tuple[str, str]]:
                      + (unit if kind == "time" else "")))
     certificate = gp.certificate_
     rows += [("NLL", f"{gp.nll_:.10g}"),
-             ("exactness", "another model than the exact GP: nothing to certify" if certificate is None else str(certificate)),
+             ("exactness", "another model than the exact GP: nothing to certify" if certificate is None else _exactness(certificate, gp.rounding_)),
              ("band", f"{gp.method_}{'' if gp.bandwidth_ is None else f', {gp.bandwidth_} neighbours'}; "
                      f"{gp.evaluations_} evaluations in {gp.seconds_:.3g} s"),
              ("status", gp.message_ if gp.status_ != "converged" else "converged")]
     return rows + [("but", remark) for remark in gp.remarks_]
+
+
+def _exactness(certificate: Certificate, rounding: float) -> str:
+    """What the certificate says, and whether rounding lets it."""
+    if certificate.holds and certificate.rho == 0 and not rounding <= SHOWS:
+        return f"nothing was left out of the covariance, but rounding keeps this from being the exact GP: about {rounding:.1g} nats"
+    return str(certificate)
 
 
 def html(gp: GP) -> str:

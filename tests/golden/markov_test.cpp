@@ -255,16 +255,28 @@ TEST(Markov, draws_have_the_mean_and_the_covariance_of_the_posterior) {
   EXPECT_EQ(posterior.sample(at, 2, 7), posterior.sample(at, 2, 7));
 }
 
-TEST(Markov, rounding_is_estimated_by_another_route) {
-  Random random(2);
-  Case c = markov_case(random, 200, Mean::constant);
-  const Series series = support::make_series(c);
-  Evaluator evaluator(series, c.model.mean, make_representation({}, 0));
-  Likelihood likelihood;
-  ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), false, likelihood));
-  const double rounding = evaluator.rounding();
-  EXPECT_GE(rounding, 0);
-  EXPECT_LT(rounding, 1e-9);
+TEST(Markov, rounding_is_not_made_up_where_there_is_hardly_any_noise) {
+  // A band's residual b − Aα would tell millions of nats here: rounding in A's entries, which the filter has
+  // none of.
+  for (const double noise : {1e-4, 1e-10, 1e-12}) {
+    quad::Problem truth;
+    truth.terms.push_back({3, 1, 30});
+    Case c;
+    c.model = {"1*matern52(lengthscale=30)", noise, Mean::zero};
+    Random random(9);
+    for (int i = 0; i < 400; ++i) {
+      c.time.push_back(i);
+      c.value.push_back(std::sin(i / 20.0) + 1e-5 * random.normal());
+      truth.time.push_back(c.time.back());
+      truth.value.push_back(c.value.back());
+      truth.noise.push_back(noise);
+    }
+    const auto series = std::make_shared<const Series>(make_series(c.time, c.value, {}, {.center = false}));
+    Posterior posterior(series, c.model, make_representation({}, 0));
+    const double exact = static_cast<double>(quad::filter_nll(truth));
+    EXPECT_LE(std::abs(posterior.likelihood().nll - exact), posterior.rounding()) << noise;
+    EXPECT_LT(posterior.rounding(), 1e-11 * (400 + std::abs(exact))) << noise;
+  }
 }
 
 }  // namespace

@@ -157,10 +157,7 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
                      say.option(Option::yerr));
      }},
     {centred_series, "centred_series",
-     [](Say) -> std::string {
-       return "a model with mean zero needs a series that was not centred: make it with "
-              "SeriesOptions{.center = false}";
-     }},
+     [](Say) -> std::string { return "a model with mean zero needs a series that was not centred"; }},
     {linear_mean_of_one_time, "linear_mean_of_one_time",
      [](Say) -> std::string { return "a linear mean needs at least two different times"; }},
     {parameters_out_of_scale, "parameters_out_of_scale",
@@ -220,7 +217,8 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
     {too_large_everywhere, "too_large_everywhere",
      [](Say say) {
        return format(
-           "the band needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: {} the series",
+           "the covariance needs {:.2g} GB or more at every starting point, {:.2g} GB are allowed: {} the "
+           "series",
            say.number("bytes") / 1e9, say.number("allowed") / 1e9, say.option(Option::thin));
      }},
     {singular_everywhere, "singular_everywhere",
@@ -248,8 +246,11 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
 
     {not_positive_definite, "not_positive_definite",
      [](Say say) {
-       return format("the banded covariance is not positive definite (row {}): widen the band",
-                     say.count("row"));
+       return format(
+           "the covariance is not positive definite in double precision (row {}): widen the band if it has "
+           "one, "
+           "or give the model more noise",
+           say.count("row"));
      }},
     {prediction_too_large, "prediction_too_large",
      [](Say say) { return format("prediction needs a band of {:.1f} GB", say.number("bytes") / 1e9); }},

@@ -104,7 +104,7 @@ int nll(const NllFlags& flags) {
     message = "the NLL is not a finite number at these parameters";
   } else if (!result.likelihood.certificate.holds() && !result.likelihood.certificate.other_model) {
     message = certificate_text(result.likelihood.certificate);
-  } else if (result.rounding > cut.tolerance) {
+  } else if (!(result.rounding <= cut.tolerance)) {
     message = exactness_text(result.likelihood.certificate, result.rounding);
   }
   if (flags.common.json) {

@@ -259,7 +259,8 @@ void add_predict(CLI::App& program, Run& run) {
       ->group("Output");
   command
       ->add_option("--samples", flags->samples,
-                   "further columns: draws of the whole curve (kernels other than se: up to 2000 rows)")
+                   "further columns: draws of the whole curve (any number of rows where all terms are se or "
+                   "all are Matérn, else up to 2000)")
       ->type_name("N")
       ->group("Output");
   command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")

@@ -160,7 +160,7 @@ inline std::string progress_line(const TraceEntry& entry, const std::optional<Fo
     all.push_back(fmt::format("NLL {:.7g}", entry.nll));
     const std::string time = left_text(left, brief);
     if (!time.empty()) all.push_back(time);
-    all.push_back(fmt::format("{} {}", brief ? "k" : "bandwidth", entry.bandwidth));
+    if (entry.bandwidth > 0) all.push_back(fmt::format("{} {}", brief ? "k" : "bandwidth", entry.bandwidth));
     const std::vector<std::string> names = names_of(entry, brief);
     for (std::size_t i = 0; i < names.size() && i < entry.parameters.size(); ++i)
       all.push_back(fmt::format("{} {:.{}g}", names[i], entry.parameters[i], digits));

@@ -104,7 +104,8 @@ Message outcome_of(const FitResult& result, const Parameters& parameters, const 
     case FitStatus::rounding: {
       Message message = after(MessageCode::rounding);
       message.fields.push_back({"rounding", result.rounding});
-      message.fields.push_back({"noise", 1e-8 * result.model.kernel.variance()});
+      message.fields.push_back(
+          {"noise", std::max(1e-8 * result.model.kernel.variance(), 100 * result.model.noise)});
       return message;
     }
     case FitStatus::out_of_evaluations:
@@ -149,6 +150,7 @@ void hand_over(Stage& stage, FitResult& result) {
     result.kept = std::make_shared<Guarded<Posterior>>(std::move(posterior));
   } catch (const std::exception&) {  // whoever asks for the posterior is told
     result.rounding = kUnset;
+    result.status = FitStatus::stalled;
   }
 }
 
@@ -189,7 +191,8 @@ std::vector<Message> cheaper_alternatives(const Cut& cut, const Kernel& kernel, 
     advice.push_back({MessageCode::use_automatic_bandwidth, {{"dual", Index{dual ? 1 : 0}}}});
   else if (asked_for && dual)
     advice.push_back({MessageCode::use_automatic_method});
-  advice.push_back({MessageCode::thin_series, {{"thin", thin}, {"neighbours", kThinnedBandwidth}}});
+  if (thin > 0)
+    advice.push_back({MessageCode::thin_series, {{"thin", thin}, {"neighbours", kThinnedBandwidth}}});
   return advice;
 }
 
@@ -198,6 +201,7 @@ std::string held(const Cut& cut, Index bandwidth) {
   if (cut.method == Method::fitc || cut.method == Method::vfe)
     return fmt::format("{} inducing inputs", bandwidth);
   if (cut.method == Method::vecchia) return fmt::format("{} neighbours", bandwidth);
+  if (bandwidth == 0) return "the states of the terms";
   return fmt::format("a band of {} neighbours", bandwidth);
 }
 
@@ -276,16 +280,19 @@ double longest(std::span<const double> step) {
 /// Nats that a minimum may still be above the bottom, for a fit that is called converged.
 constexpr double kConverged = 1e-4;
 
-/// Whether the exact Hessian and the gradient say that this is a minimum, to the rounding of the loss.
+/// Nats from which rounding is said to hide the minimum: what the user tolerates, or what convergence allows.
+double largest_rounding(const FitOptions& options) { return std::max(options.cut.tolerance, kConverged); }
+
+/// Whether the Hessian and the gradient say that this is a minimum, to the rounding of the loss.
 bool is_minimum(const Ending& end) {
   const double rounding = std::isfinite(end.rounding) ? end.rounding : 0;
   return end.curvature.known && end.curvature.downward.empty() &&
          end.curvature.decrement <= std::max(kConverged, rounding);
 }
 
-/// The exact Hessian tells whether training has come to a minimum.  A short Newton step is taken as it is;
-/// where more is left, or the loss curves downwards, the optimiser goes on with that Hessian.  False: θ has
-/// no value any more.
+/// The Hessian, by differences, tells whether training has come to a minimum.  A short Newton step is taken
+/// as it is; where more is left, or the loss curves downwards, the optimiser goes on with that Hessian.
+/// False: θ has no value any more.
 bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& end) {
   constexpr int kRounds = 4;
   Differences differences;
@@ -309,13 +316,14 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
       if (!evaluate_at(end.found.model)) return false;
     }
     end.inside = trainer.inside_box(stage, end.parameters, end.found.model);
+    end.curvature = {};
     if (trainer.cancelled()) return true;
     Likelihood factored;  // without the gradient, which uses the factor up
     const bool is_factored = std::isfinite(trainer.evaluate(stage, end.found.model, false, factored));
     end.rounding = is_factored ? stage.evaluator().rounding() : kUnset;
     const bool doubtful = end.found.status == BfgsStatus::stalled || end.found.status == BfgsStatus::rounding;
     if (!(options.standard_errors || doubtful) || trainer.cancelled()) return true;
-    if (!(end.rounding <= options.cut.tolerance)) return true;  // curvatures would be those of rounding
+    if (!(end.rounding <= largest_rounding(options))) return true;  // curvatures would be those of rounding
     const Likelihood before = end.likelihood;
     const std::vector<double> gradient = end.parameters.pick(before.gradient);
     stage.representation().freeze();  // the same entries throughout
@@ -538,7 +546,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (!at_minimum && result.status == FitStatus::converged) result.status = FitStatus::stalled;
   if (result.status == FitStatus::converged && std::ranges::count(end.inside, false) > 0)
     result.status = FitStatus::at_bound;
-  if (!(end.rounding <= options.cut.tolerance)) result.status = FitStatus::rounding;
+  if (!(end.rounding <= largest_rounding(options))) result.status = FitStatus::rounding;
   if (trainer.cancelled()) result.status = FitStatus::cancelled;
   std::vector<double> errors = end.curvature.standard_errors;
   if (errors.empty()) errors.assign(end.parameters.free_count(), kUnset);

@@ -80,6 +80,14 @@ std::vector<std::string> remarks(const FitResult& fit) {
         "double precision is the limit: with this little noise (a {:.1g} of the curve's variance) rounding "
         "changes the NLL by about {:.1g} nats",
         fit.model.noise / fit.model.kernel.variance(), fit.rounding));
+  const DataScale scale = data_scale(series, fit.model.mean);
+  const InternalModel internal = to_internal(fit.model, series.units);
+  const auto vanished = [&](std::size_t term) { return has_vanished(internal.kernel.terms[term], scale); };
+  for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
+    if (vanished(i))
+      remarks.push_back(fmt::format(
+          "term {} is not supported by the data: its variance ended at (numerically) zero", i + 1));
+  }
   const Index parameters = std::ssize(parameter_names(fit.model.kernel)) + coefficient_count(fit.model.mean);
   if (series.observations() < 3 * parameters) {
     remarks.push_back(
@@ -98,15 +106,8 @@ std::vector<std::string> remarks(const FitResult& fit) {
                     noise_alone, fit.nll));
     return remarks;
   }
-  const DataScale scale = data_scale(series, fit.model.mean);
-  const InternalModel internal = to_internal(fit.model, series.units);
-  const auto vanished = [&](std::size_t term) { return has_vanished(internal.kernel.terms[term], scale); };
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (vanished(i)) {
-      remarks.push_back(fmt::format(
-          "term {} is not supported by the data: its variance ended at (numerically) zero", i + 1));
-      continue;
-    }
+    if (vanished(i)) continue;
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
       const bool same = !vanished(j) && terms[i].shape.index() == terms[j].shape.index() &&
                         std::abs(std::log(terms[i].lengthscale / terms[j].lengthscale)) < 0.05;

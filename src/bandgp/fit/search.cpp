@@ -106,8 +106,9 @@ Candidate with_more_noise(const Task& task, Candidate found) {
     const Candidate other = task.trainer.look_at(task.stage, task.parameters, model, false);
     if (other.nll < best.nll - 1e-6 * std::abs(best.nll) - 1e-3) best = other;
   }
-  if (best.nll < found.nll) best = task.trainer.descend(task.stage, task.parameters, best, 1e-4, 60);
-  return best.nll < found.nll ? best : found;
+  if (!(best.nll < found.nll)) return found;
+  const Candidate lower = task.trainer.descend(task.stage, task.parameters, best, 1e-4, 60);
+  return lower.nll < best.nll ? lower : best;
 }
 
 /// Those that are better than their neighbours in the list.
@@ -197,17 +198,40 @@ SearchResult search_sum(const Task& task) {
   return result;
 }
 
+/// Whether a free variance is so small that the loss hardly depends on it: flat in its log, like a minimum,
+/// whether the data support the term or not.
+bool on_plateau(const Task& task, const Candidate& candidate) {
+  constexpr double kLittle = 1e-5;
+  if (!std::isfinite(candidate.nll)) return false;
+  const auto all = bandgp::parameters(candidate.model);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_term = all[i].kind->unit == Unit::variance && all[i].kind != &noise_parameter();
+    if (is_term && !task.fixed[i] && *all[i].value < kLittle * task.scale.variance) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean,
                     const InternalOptionals& fixed, const InternalOptionals& init) {
   const Task task(trainer, stage, kernel, mean, fixed, init);
-  if (!task.all_given())
-    return kernel.terms.size() == 1 ? SearchResult{search_one_term(task), {}} : search_sum(task);
-  constexpr int kEvaluations = 60;
-  Candidate start;
-  start.model = task.with_values(task.with_values(paper_start(kernel, mean, task.scale), init), fixed);
-  return {trainer.descend(stage, task.parameters, start, 1e-4, kEvaluations), {}};
+  const auto from_many_starts = [&](const Task& given) {
+    return kernel.terms.size() == 1 ? SearchResult{search_one_term(given), {}} : search_sum(given);
+  };
+  SearchResult found;
+  if (task.all_given()) {
+    constexpr int kEvaluations = 60;
+    Candidate start;
+    start.model = task.with_values(task.with_values(paper_start(kernel, mean, task.scale), init), fixed);
+    found.best = trainer.descend(stage, task.parameters, start, 1e-4, kEvaluations);
+  } else {
+    found = from_many_starts(task);
+  }
+  if (!task.any_init() || !on_plateau(task, found.best) || trainer.cancelled()) return found;
+  const InternalOptionals none(init.size());
+  SearchResult other = from_many_starts(Task(trainer, stage, kernel, mean, fixed, none));
+  return other.best.nll < found.best.nll ? other : found;
 }
 
 Parameters trained_parameters(const InternalModel& model, const InternalOptionals& fixed,

@@ -13,7 +13,8 @@ struct SearchResult {
   std::vector<Candidate> parts;
 };
 
-/// Where `fixed` and `init` give all parameters, that start is the only one.
+/// Where `fixed` and `init` give all parameters, that start is the only one.  Where what is found from given
+/// values has a term with next to no variance, starts of the search's own are looked at, too.
 SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean,
                     const InternalOptionals& fixed, const InternalOptionals& init);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observed information: the Hessian of the loss at its minimum, by differences of the exact gradient.
+// The observed information: the Hessian of the loss at its minimum, by differences of the gradient,
+// or of the loss where the gradient is doubtful.
 #pragma once
 #include "bandgp/fit/trainer.hpp"
 

@@ -176,7 +176,9 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   options.upper = parameters.pick(box.upper);
   std::vector<double> x = parameters.free_logs(start.model);
   inputs.append_to(x, options);
-  if (!inputs.any() && start.profiled == profile) options.inverse_hessian = start.inverse_hessian;
+  const bool same_variables = start.inverse_hessian.size() == x.size() * x.size();
+  if (!inputs.any() && start.profiled == profile && same_variables)
+    options.inverse_hessian = start.inverse_hessian;
   options.step_tolerance = step_tolerance;
   options.value_tolerance = 1e-3 * step_tolerance;  // nats
   // A slope is small beside √n, about what the log of a parameter that n points determine has one standard

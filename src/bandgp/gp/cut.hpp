@@ -11,7 +11,8 @@
 
 namespace bandgp {
 
-/// automatic: the cheaper of band and dual at each θ.  The last four are other models (methods/).
+/// automatic: the filter for sums of Matérn terms, else the cheapest of band, dual and their mixture at each
+/// θ.  The last four are other models (methods/).
 enum class Method { automatic, band, dual, exact, fitc, vfe, taper, vecchia };
 std::string_view method_name(Method method);
 Method parse_method(std::string_view name);  // throws std::invalid_argument naming the choices

@@ -312,9 +312,10 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
     return draws;
   }
   if (simulates_prior()) {
+    (void)SortedTimes(times, series_->units);  // throws before anything is changed
     factor();
+    factored_ = false;  // the columns are reduced again, for the draws alone
     if (evaluator_->reduce_again()) return draws_from_simulation(times, count, seed);
-    factored_ = false;
   }
   return draws_from_covariance(times, count, seed);
 }
@@ -348,6 +349,7 @@ std::vector<double> Posterior::draws_from_simulation(std::span<const double> tim
           series_->units.value_out(prior[n + t] + moved[t]);
   }
   evaluator_->finish();  // predictions go on with the columns of the data
+  factored_ = true;
   return draws;
 }
 

@@ -105,7 +105,7 @@ class Representation {
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
-  /// What is in use: band, dual or both.
+  /// What is in use: band, dual, mixed (both), markov.
   virtual std::string_view name() const = 0;
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;

@@ -55,8 +55,6 @@ class Filter {
   void predict(std::span<const double> x, unsigned terms, double* projection, double* variance);
   /// K** − K*f A⁻¹ Kf* of all terms at increasing x, row-major.
   void covariance(std::span<const double> x, double* out) const;
-  /// out ← Ax by sums over the states, a route that shares nothing with the filter but the steps.
-  void multiply(RightHandSides x, RightHandSides out);
 
  private:
   Index blocks() const { return (n_ + kBlock - 1) / kBlock; }
