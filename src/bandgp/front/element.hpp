@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An element: what a chunk of points says about the unknowns that it sees.
-// Its columns are (x | β | b): the states at the chunk's beginning, the coefficients of local polynomials, and
-// right-hand sides.  The filter runs over the points with all of them at once, P = 0 at the beginning, and
-// leaves
+// Its columns are (x | β | b): the states at the chunk's beginning, the coefficients of local polynomials,
+// and right-hand sides.  The filter runs over the points with all of them at once, P = 0 at the beginning,
+// and leaves
 //   G = Σ vᵀv/S over the points,  v = Wβ + (sum of the states) − b,     E: the states at the end by column,
 //   P: what the chunk adds to their covariance,     Σ log S.
 // Without states G = WᵀD⁻¹W, and there is no end.
 #pragma once
+#include <algorithm>
 #include <span>
 
 #include "bandgp/front/states.hpp"
@@ -49,8 +50,8 @@ class Element {
     });
   }
 
-  /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and by
-  /// P to those by the terms' log variances and log length-scales, and by every point's noise.
+  /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
+  /// by P to those by the terms' log variances and log length-scales, and by every point's noise.
   void pull(const States<Real>& states, const ChunkPoints<Real>& chunk, const Matrix<Real>& by_gram,
             const Matrix<Real>& by_end, Matrix<Real> by_cov, std::span<Real> by_variance,
             std::span<Real> by_lengthscale, Real* by_noise) {
@@ -71,7 +72,8 @@ class Element {
       by_m.swap(moved);
       by_cov = (step_.f.transpose() * by_cov * step_.f).eval();
     };
-    if (p > 0 && !chunk.last) contract(chunk.gap_after, kept_.data() + chunk.count * p * (k + p), kept_.data() + chunk.count * p * (k + p) + p * k);
+    const auto kept = [&](Index i) { return kept_.data() + i * p * (k + p); };
+    if (p > 0 && !chunk.last) contract(chunk.gap_after, kept(chunk.count), kept(chunk.count) + p * k);
     Vector<Real> gain(p), by_gain(p), by_first(p);
     for (Index i = chunk.count - 1; i >= 0; --i) {
       const Real s = pivots_[static_cast<std::size_t>(i)];
@@ -79,7 +81,7 @@ class Element {
       if (p > 0) {
         using std::sqrt;
         const Real root = sqrt(s);
-        const Real* m = kept_.data() + i * p * (k + p);
+        const Real* m = kept(i);
         const Eigen::Map<const Rows<Real>> cov(m + p * k, p, p);
         gain = cov.col(0) / s;
         by_gain.noalias() = -root * (by_m * rows_.row(i).transpose());
@@ -97,35 +99,10 @@ class Element {
     }
   }
 
-  /// α = A⁻¹b at the points of a column whose −v/√S is `reduced`, after make_solved(); r ← λ at the end.
-  void solve(const States<Real>& states, const ChunkPoints<Real>& chunk, const Rows<Real>& reduced, Matrix<Real> r,
-             Rows<Real>& out) {
-    const Index p = states.size(), k = columns_;
-    out.resize(chunk.count, reduced.cols());
-    if (p > 0 && !chunk.last) {
-      states.step(chunk.gap_after, false, step_);
-      r = (step_.f.transpose() * r).eval();
-    }
-    for (Index i = chunk.count - 1; i >= 0; --i) {
-      using std::sqrt;
-      const Real s = pivots_[static_cast<std::size_t>(i)];
-      out.row(i) = reduced.row(i) / sqrt(s);
-      if (p == 0) continue;
-      const Real* m = kept_.data() + i * p * (k + p);
-      const Eigen::Map<const Rows<Real>> cov(m + p * k, p, p);
-      out.row(i) -= (cov.row(0) / s) * r;
-      r.row(0) += out.row(i);
-      states.step(chunk.gap[i], false, step_);
-      r = (step_.f.transpose() * r).eval();
-    }
-  }
   Real pivot(Index i) const { return pivots_[static_cast<std::size_t>(i)]; }
-  /// Predicted covariance of the states at a point, and the columns' states there.
+  /// Predicted covariance of the states at a point.
   Eigen::Map<const Rows<Real>> predicted(Index i, Index p) const {
     return {kept_.data() + i * p * (columns_ + p) + p * columns_, p, p};
-  }
-  Eigen::Map<const Rows<Real>> means(Index i, Index p) const {
-    return {kept_.data() + i * p * (columns_ + p), p, columns_};
   }
 
  private:

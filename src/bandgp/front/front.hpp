@@ -5,9 +5,9 @@
 //   first, and multipliers λ_c of x_{c+1} = E ρ + noise of covariance P_c.
 //   Ω = I on w,  RᵀGR on (x_c, w),  −P_c on λ_c,  −ER on (λ_c; x_c, w),  I on (λ_c, x_{c+1})
 //   log|A| = Σ log S + log|det Ω|,   q = Σ v̂²/S + ŵᵀŵ + Σ λ̂ᵀP_cλ̂:  sums of squares, nothing cancels
-// Order of elimination in a chunk: weights whose support ends there, x_c, λ_c.  Pivots of λ are negative.
-// A column b is reduced to (−v̂/√S, ŵ, P_c^{½}λ̂), whose products are those of A⁻¹; behind these it carries x̂ and
-// λ̂, which follow every linear combination of columns.
+// [math.md §11] Order of elimination in a chunk: weights whose support ends there, x_c, λ_c.  Pivots of λ are
+// negative. A column b is reduced to (−v̂/√S, ŵ, P_c^{½}λ̂), whose products are those of A⁻¹; behind these it
+// carries x̂ and λ̂, which follow every linear combination of columns.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,8 @@
 
 namespace bandgp::front {
 
-/// Gaussians amplitude·exp(−(x − j·spacing)²/lengthscale²) for those nodes j that have a point within `reach`.
+/// Gaussians amplitude·exp(−(x − j·spacing)²/lengthscale²) for those nodes j that have a point within
+/// `reach`.
 struct Gaussians {
   double spacing = 1, lengthscale = 1, amplitude = 1, reach = 1;
 };
@@ -37,8 +38,8 @@ class Front {
  public:
   /// Increasing times, which must stay where they are; chunks of at most 2·half that are expanded in q
   /// polynomials.
-  void lay_out(const double* time, Index n, std::vector<Gaussians> bases, const std::vector<markov::StateTerm>& terms,
-               Index q, double half) {
+  void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
+               const std::vector<markov::StateTerm>& terms, Index q, double half) {
     time_ = time;
     n_ = n;
     bases_ = std::move(bases);
@@ -53,8 +54,8 @@ class Front {
   Index slots() const { return slots_; }
   Index nodes() const { return nodes_; }
   const States<Real>& states() const { return states_; }
-  /// A column's parts: n values, from a multiple of 8 on the weights and what the multipliers add; carried behind
-  /// them, from the next multiple of 8 on, the states and the multipliers.
+  /// A column's parts: n values, from a multiple of 8 on the weights and what the multipliers add; carried
+  /// behind them, from the next multiple of 8 on, the states and the multipliers.
   Index reduced_size() const { return weights_at() + nodes_ + states_.size() * (chunks() - 1); }
   Index carried_size() const { return 2 * states_.size() * chunks(); }
   Index weights_at() const { return round_up(n_, 8); }
@@ -82,7 +83,6 @@ class Front {
   void reduce(Columns<Real> b) {
     right_.setZero(slots_, b.count);
     auto next = eliminated_.begin();
-    rights_.resize(eliminated_.size() * static_cast<std::size_t>(b.count));
     for (Index c = 0; c < chunks(); ++c) {
       (void)assemble(c, b, false);
       for (std::size_t i = ending(c).size(); i > 0; --i, ++next) {
@@ -153,7 +153,6 @@ class Front {
     }
   }
 
-  /// What the front knows of chunk c's unknowns in gradient()'s pass, for predictions: see visit().
  private:
   struct Range {
     Index first = 0, last = -1;  // nodes, both included
@@ -195,7 +194,8 @@ class Front {
       chunk.identity = end - begin <= q_;
       for (const Gaussians& basis : bases_)
         chunk.nodes.push_back({static_cast<Index>(std::ceil((x(begin) - basis.reach) / basis.spacing)),
-                               static_cast<Index>(std::floor((x(end - 1) + basis.reach) / basis.spacing)), 0});
+                               static_cast<Index>(std::floor((x(end - 1) + basis.reach) / basis.spacing)),
+                               0});
       chunks_.push_back(chunk);
       begin = end;
     }
@@ -248,7 +248,9 @@ class Front {
     return chunk(c).identity ? chunk(c).end - chunk(c).begin : q_;
   }
   Real* carried(Columns<Real> b, Index column) const { return b[column] + round_up(reduced_size(), 8); }
-  Real* begin_states(Columns<Real> b, Index column, Index c) const { return carried(b, column) + c * states_.size(); }
+  Real* begin_states(Columns<Real> b, Index column, Index c) const {
+    return carried(b, column) + c * states_.size();
+  }
   Real* multipliers(Columns<Real> b, Index column, Index c) const {
     return carried(b, column) + (chunks() + c) * states_.size();
   }
@@ -275,7 +277,8 @@ class Front {
   const std::vector<Index>& ending(Index c) {
     ending_.clear();
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      for (Index j = chunk(c).nodes[t].first; j < first_staying(c, t); ++j) ending_.push_back(node_slot(t, j));
+      for (Index j = chunk(c).nodes[t].first; j < first_staying(c, t); ++j)
+        ending_.push_back(node_slot(t, j));
     }
     for (Index i = 0; c > 0 && i < states_.size(); ++i) ending_.push_back(state_slot(c) + i);
     for (Index i = 0; !is_last(c) && i < states_.size(); ++i) ending_.push_back(multiplier_slot() + i);
@@ -302,8 +305,8 @@ class Front {
       if (q > 1) rows_(i, 1) = t;
       for (Index m = 2; m < q; ++m) rows_(i, m) = 2 * t * rows_(i, m - 1) - rows_(i, m - 2);
     }
-    points_ = {count,  gaps_.data(), Real(here.to) - Real(time_[here.end - 1]), noise_ + here.begin,
-               &rows_, c == 0,       is_last(c)};
+    points_ = {count,  gaps_.data(), Real(here.to) - Real(time_[here.end - 1]), noise_ + here.begin, &rows_,
+               c == 0, is_last(c)};
   }
   /// β = Cw of the chunk's weights, all bases side by side; or C′ of their slopes by log ℓ.
   Matrix<Real> expand(Index c, bool slopes) const {
@@ -315,15 +318,17 @@ class Front {
     for (Index k = 0; k < q; ++k) {
       using std::cos;
       using std::exp;
-      const Real at = here.identity ? Real(time_[here.begin + k])
-                                    : Real(here.middle) + Real(here.half) * cos(std::numbers::pi_v<Real> *
-                                                                                (Real(k) + Real(0.5)) / Real(q));
+      const Real at = here.identity
+                          ? Real(time_[here.begin + k])
+                          : Real(here.middle) + Real(here.half) * cos(std::numbers::pi_v<Real> *
+                                                                      (Real(k) + Real(0.5)) / Real(q));
       Index column = 0;
       for (std::size_t t = 0; t < bases_.size(); ++t) {
         const Gaussians& basis = bases_[t];
         for (Index j = here.nodes[t].first; j <= here.nodes[t].last; ++j) {
           const Real z = (at - Real(j) * Real(basis.spacing)) / Real(basis.lengthscale);
-          values(k, column++) = Real(basis.amplitude) * exp(-z * z) * (slopes ? 2 * z * z - Real(0.5) : Real(1));
+          values(k, column++) =
+              Real(basis.amplitude) * exp(-z * z) * (slopes ? 2 * z * z - Real(0.5) : Real(1));
         }
       }
     }
@@ -449,7 +454,8 @@ class Front {
         }
       }
     }
-    for (Index column = 0; column < b.count; ++column) std::fill(b[column] + n_, b[column] + weights_at(), Real(0));
+    for (Index column = 0; column < b.count; ++column)
+      std::fill(b[column] + n_, b[column] + weights_at(), Real(0));
   }
   /// P_c = LLᵀ: the part Lᵀλ̂ of a reduced column.
   void write_multipliers(Index c, Columns<Real> b, Index column) const {
@@ -494,7 +500,8 @@ class Front {
     const Matrix<Real> rs = expansion_ * s;
     Matrix<Real> by_gram = Matrix<Real>::Zero(unknowns + b.count, unknowns + b.count);
     by_gram.topLeftCorner(unknowns, unknowns).noalias() = rs * expansion_.transpose() / 2;
-    for (Index column = 0; column < b.count; ++column) by_gram(unknowns + column, unknowns + column) = Real(0.5);
+    for (Index column = 0; column < b.count; ++column)
+      by_gram(unknowns + column, unknowns + column) = Real(0.5);
     Matrix<Real> by_end = Matrix<Real>::Zero(p, unknowns + b.count), by_cov = Matrix<Real>::Zero(p, p);
     Matrix<Real> through = element_.gram.topLeftCorner(unknowns, unknowns) * rs +
                            element_.gram.topRightCorner(unknowns, b.count) * z.transpose();
@@ -548,7 +555,7 @@ class Front {
   std::vector<Index> active_, active_numbers_, ending_;
   Element<Real> element_;
   Rows<Real> rows_, right_rows_;
-  std::vector<Real> gaps_, rights_;
+  std::vector<Real> gaps_;
   ChunkPoints<Real> points_;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 #include <Eigen/Core>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <vector>
 
@@ -31,6 +32,7 @@ class States {
       offset_.push_back(size_);
       size_ += term.states;
     }
+    assert(size_ <= kMostStates);
     for (std::size_t t = 0; t < terms.size(); ++t) {
       StateMatrix<Real> g = StateMatrix<Real>::Zero(size_, size_);
       for (Index i = 0; i < terms[t].states; ++i) {
