@@ -101,7 +101,8 @@ void keep_first(Table& table, Index points) {
   if (!table.variance.empty()) table.variance.resize(keep);
 }
 
-/// The NLL in long double, where the series is short enough: what decides where double precision is the limit.
+/// The NLL in long double, where the series is short enough: what decides where double precision is the
+/// limit.
 double dense_nll(const FitResult& fit) {
   const Series& series = *fit.series;
   if (series.size() > 700 || series.has_ties()) return kUnset;
@@ -134,7 +135,8 @@ double dense_nll(const FitResult& fit) {
 std::map<std::string, double> random_start(Random& random, const Kernel& kernel, const Series& series) {
   double variance = 0;
   for (const double y : series.value)
-    variance += y * y / static_cast<double>(series.value.size()) * series.units.value_unit * series.units.value_unit;
+    variance +=
+        y * y / static_cast<double>(series.value.size()) * series.units.value_unit * series.units.value_unit;
   const Model model{kernel};
   std::map<std::string, double> start;
   for (const auto& parameter : parameters(model)) {
@@ -171,19 +173,22 @@ double run(int number, const Problem& problem, const Arguments& arguments) {
     nll = dense_nll(found);
     least = std::min(nll, dense_nll(best));
   }
-  const double largest = std::abs(*std::ranges::max_element(
-      found.gradient, {}, [](double g) { return std::abs(g); }));
-  fmt::print("{},\"{}\",\"{}\",{:.2g},{},{},{:.3f},{:.3f},{:.4f},{},{},{:.3f},{:.2g},{:.2g},\"{} noise {:.3g}\",\"{} noise {:.3g}\"\n",
-             number, problem.kernel, problem.name, problem.noise_ratio, series->size(), status_name(found.status), nll,
-             least, nll - least, better, found.evaluations, found.seconds, found.rounding, largest,
-             to_text(found.model.kernel), found.model.noise, to_text(best.model.kernel), best.model.noise);
+  const double largest =
+      std::abs(*std::ranges::max_element(found.gradient, {}, [](double g) { return std::abs(g); }));
+  fmt::print(
+      "{},\"{}\",\"{}\",{:.2g},{},{},{:.3f},{:.3f},{:.4f},{},{},{:.3f},{:.2g},{:.2g},\"{} noise "
+      "{:.3g}\",\"{} noise {:.3g}\"\n",
+      number, problem.kernel, problem.name, problem.noise_ratio, series->size(), status_name(found.status),
+      nll, least, nll - least, better, found.evaluations, found.seconds, found.rounding, largest,
+      to_text(found.model.kernel), found.model.noise, to_text(best.model.kernel), best.model.noise);
   std::fflush(stdout);
   return nll - least;
 }
 
 int usage() {
   fmt::print(stderr,
-             "usage: bandgp_optima simulated|series [--from I] [--to J] [--starts K] [--kernel TEXT] [--points N]\n");
+             "usage: bandgp_optima simulated|series [--from I] [--to J] [--starts K] [--kernel TEXT] "
+             "[--points N]\n");
   return 2;
 }
 
@@ -195,15 +200,22 @@ int main(int argc, char** argv) {
   Arguments arguments;
   for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
     const std::string& value = words[i + 1];
-    if (words[i] == "--from") arguments.from = std::stoi(value);
-    else if (words[i] == "--to") arguments.to = std::stoi(value);
-    else if (words[i] == "--starts") arguments.starts = std::stoi(value);
-    else if (words[i] == "--points") arguments.points = std::stoi(value);
-    else if (words[i] == "--kernel") arguments.kernel = value;
-    else return usage();
+    if (words[i] == "--from")
+      arguments.from = std::stoi(value);
+    else if (words[i] == "--to")
+      arguments.to = std::stoi(value);
+    else if (words[i] == "--starts")
+      arguments.starts = std::stoi(value);
+    else if (words[i] == "--points")
+      arguments.points = std::stoi(value);
+    else if (words[i] == "--kernel")
+      arguments.kernel = value;
+    else
+      return usage();
   }
-  fmt::print("number,kernel,problem,noise_ratio,n,status,nll,best,excess,better_starts,evaluations,seconds,rounding,"
-             "largest_gradient,found,best_found\n");
+  fmt::print(
+      "number,kernel,problem,noise_ratio,n,status,nll,best,excess,better_starts,evaluations,seconds,rounding,"
+      "largest_gradient,found,best_found\n");
   int fits = 0, above = 0;
   const auto count = [&](double excess) {
     ++fits;
@@ -212,7 +224,8 @@ int main(int argc, char** argv) {
   if (words[0] == "simulated") {
     for (int number = arguments.from; number < arguments.to; ++number) {
       const Problem problem = simulated(number);
-      if (arguments.kernel.empty() || problem.kernel == arguments.kernel) count(run(number, problem, arguments));
+      if (arguments.kernel.empty() || problem.kernel == arguments.kernel)
+        count(run(number, problem, arguments));
     }
   } else if (words[0] == "series") {
     const char* folder = std::getenv("BANDGP_DATA");

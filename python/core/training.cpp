@@ -43,11 +43,12 @@ void Callbacks::attach(FitOptions& options) {
   if (!announce_.is_none()) {
     options.accept_cost = [this](const CostEstimate& cost) {
       return guarded([&] {
-        announce_(fmt::format("{} on {} points takes {:.2g} GB and about {:.2g} s an evaluation, the fit perhaps {:.0f} s "
-                              "from here; {}",
-                              cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
-                              static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation,
-                              words(cost.advice, argument_spelling)));
+        announce_(fmt::format(
+            "{} on {} points takes {:.2g} GB and about {:.2g} s an evaluation, the fit perhaps {:.0f} s "
+            "from here; {}",
+            cost.what, cost.n, cost.bytes / 1e9, cost.seconds_per_evaluation,
+            static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation,
+            words(cost.advice, argument_spelling)));
       });
     };
   }

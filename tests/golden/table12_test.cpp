@@ -4,8 +4,8 @@
 // Four places of the page are corrected here, each checked at its optimum with the dense model:
 // NLL 1123.885 of the sunspots with se + se rounds to 1123.89 (page: 1123.88); the NLPD of EEG 36 with se +
 // se is −4169.4 at the minimum itself (page: −4169.5); and for EEG 1 and EEG 36 with
-// se the page has local minima, 262 and 458 nats above those found here (that of EEG 1 is reached from a start
-// inside its valley).
+// se the page has local minima, 262 and 458 nats above those found here (that of EEG 1 is reached from a
+// start inside its valley).
 #include <gtest/gtest.h>
 #include <zlib.h>
 

@@ -7,9 +7,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::optional<FitStatus> parse_status(const std::string& name) {
-  for (const FitStatus status :
-       {FitStatus::converged, FitStatus::at_bound, FitStatus::stalled, FitStatus::rounding, FitStatus::out_of_evaluations,
-        FitStatus::cancelled, FitStatus::not_positive_definite, FitStatus::too_large}) {
+  for (const FitStatus status : {FitStatus::converged, FitStatus::at_bound, FitStatus::stalled,
+                                 FitStatus::rounding, FitStatus::out_of_evaluations, FitStatus::cancelled,
+                                 FitStatus::not_positive_definite, FitStatus::too_large}) {
     if (name == status_name(status)) return status;
   }
   return std::nullopt;

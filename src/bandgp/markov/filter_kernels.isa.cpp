@@ -314,8 +314,8 @@ BANDGP_INLINE void load_kept(N n, const double* kept, double* p) {
 }
 
 /// One state: P = a/b, so that the chain from point to point has no division.  Filtering takes (a, b) to
-/// (da, a + db), the step to (f²a + qb, b); all of these are sums of positive terms, and the pivots are ratios
-/// of successive b.
+/// (da, a + db), the step to (f²a + qb, b); all of these are sums of positive terms, and the pivots are
+/// ratios of successive b.
 Index variances(const Block& block, double* filtered) {
   constexpr double kLarge = 1e100, kSmall = 1e-100;  // with noise up to 1e200 nothing leaves a double's range
   double predicted[kBlock], before[kBlock], after[kBlock];

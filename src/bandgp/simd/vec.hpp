@@ -162,9 +162,9 @@ BANDGP_INLINE V scale_by_power(V x, V rounded) {
   return hn::BitCast(tag, hn::Add(hn::BitCast(bits, x), exponent));
 }
 
-/// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.  Highway's own Exp also
-/// serves positive and denormal results; a covariance costs 6.7 ns for eight entries instead of 8.8 without
-/// that (docs/decisions/001-instruction-sets.md).
+/// e^a for a ≤ 0, relative error ≤ 2 ulp; 0 below −708, so that no result is denormal.  Highway's own Exp
+/// also serves positive and denormal results; a covariance costs 6.7 ns for eight entries instead of 8.8
+/// without that (docs/decisions/001-instruction-sets.md).
 BANDGP_INLINE Column exp(const Column& a) {
   Column result;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
