@@ -172,9 +172,9 @@ std::string certificate_text(const Certificate& certificate) {
 
 std::string exactness_text(const Certificate& certificate, double rounding) {
   std::string text = certificate_text(certificate);
-  constexpr double kNoOneCares = 1e-9;  // nats, where nothing was left out
+  constexpr double kNegligible = 1e-6;  // nats, where nothing was left out
   constexpr double kShows = 0.01;       // nats from which it would be wrong to call the answer exact
-  const double least = certificate.rho.value() == 0 ? kNoOneCares : certificate.nll_error.value();
+  const double least = certificate.rho.value() == 0 ? kNegligible : certificate.nll_error.value();
   if (certificate.holds() && certificate.rho.value() == 0 && !(rounding <= kShows))
     text = "nothing was left out of the covariance, but rounding keeps this from being the exact GP";
   if (certificate.holds() && !(rounding <= least))
