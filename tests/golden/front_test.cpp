@@ -207,59 +207,6 @@ TEST(Front, nll_gradient_and_solves_equal_the_dense_ones) {
   EXPECT_EQ(seen, 18);
 }
 
-TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
-  // Test points are points that say nothing, among the others.
-  Random random(18);
-  const char* const names[] = {"matern12", "matern32", "matern52"};
-  for (const Sum& sum : sums()) {
-    Problem data = make_problem(random, 60, sum.smooth, sum.rough, 0.1, true), all = data;
-    std::vector<bool> wanted(all.time.size());
-    for (int k = 0; k < 25; ++k) {
-      const double t = random.uniform(data.time.front() - 20, data.time.back() + 20);
-      const auto at = std::ranges::lower_bound(all.time, t) - all.time.begin();
-      all.time.insert(all.time.begin() + at, t);
-      all.noise.insert(all.noise.begin() + at, 1e100);
-      wanted.insert(wanted.begin() + at, true);
-    }
-    front::Front<double> front = front_of<double>(all);
-    const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
-    ASSERT_TRUE(front.factor(all.noise.data(), {nullptr, 0, stride})) << sum.name;
-    const auto factor = dense::cholesky(covariance(data, 1));
-    // The whole curve, the first smooth term, the last rough one.
-    for (const int part : {0, 1, 2}) {
-      if ((part == 1 && sum.smooth.empty()) || (part == 2 && sum.rough.empty())) continue;
-      const unsigned bases = part == 0 ? ~0U : part == 1 ? 1U : 0U;
-      front::Vector<double> select = front::Vector<double>::Zero(front.states().size());
-      if (part == 0 && select.size() > 0) select[0] = 1;
-      if (part == 2) {
-        const std::size_t last = sum.rough.size() - 1;
-        select[front.states().offset(last)] =
-            1;  // of two terms the second has its own state; of one it is the sum
-      }
-      const std::vector<double> variance = front.variances(wanted, bases, select);
-      const auto k = [&](dense::Real lag) {
-        dense::Real value = 0;
-        for (std::size_t t = 0; t < sum.smooth.size(); ++t)
-          if (part == 0 || (part == 1 && t == 0))
-            value +=
-                sum.smooth[t].variance * dense::shape_value("se", std::abs(lag) / sum.smooth[t].lengthscale);
-        for (std::size_t t = 0; t < sum.rough.size(); ++t)
-          if (part == 0 || (part == 2 && t + 1 == sum.rough.size()))
-            value += sum.rough[t].variance * dense::shape_value(names[sum.rough[t].states - 1],
-                                                                std::abs(lag) / sum.rough[t].lengthscale);
-        return value;
-      };
-      for (std::size_t i = 0; i < all.time.size(); ++i) {
-        if (!wanted[i]) continue;
-        dense::Vector cross;
-        for (const double t : data.time) cross.push_back(k(static_cast<dense::Real>(all.time[i]) - t));
-        const dense::Real truth = k(0) - dense::dot(cross, dense::solve(*factor, cross));
-        EXPECT_LT(std::abs(variance[i] - static_cast<double>(truth)), 1e-9) << sum.name << ", part " << part;
-      }
-    }
-  }
-}
-
 TEST(Front, short_chunks_beside_long_smooth_states_lose_nothing) {
   // Multipliers before their weights, or states before their multipliers, would be wrong by nats here.
   Random random(16);

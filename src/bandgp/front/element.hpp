@@ -99,41 +99,6 @@ class Element {
     }
   }
 
-  /// Back through the points, after make() without right-hand sides, for what is known of the states there:
-  /// visit(i, m, P, Λ, cross) with the states mρ + e at point i before it is seen, e ~ N(0, P), of which
-  /// everything else leaves the covariance P − 2PΛP and, with the unknowns z, −P·cross.  `expansion` is ρ =
-  /// Rz and `inverse` the unknowns' covariance; Λ and the cross slopes are those at the end.
-  template <class Visit>
-  void look_back(const States<Real>& states, const ChunkPoints<Real>& chunk, const Matrix<Real>& expansion,
-                 const Matrix<Real>& inverse, Matrix<Real> by_cov, Rows<Real> cross, const Visit& visit) {
-    const Index p = states.size(), k = columns_;
-    const auto kept = [&](Index i) { return kept_.data() + i * p * (k + p); };
-    const auto move = [&](Real gap) {
-      states.step(gap, false, step_);
-      cross = (step_.f.transpose() * cross).eval();
-      by_cov = (step_.f.transpose() * by_cov * step_.f).eval();
-    };
-    if (p > 0 && !chunk.last) move(chunk.gap_after);
-    const Rows<Real> seen = rows_ * expansion, solved = seen * inverse;  // v/√S of the unknowns
-    for (Index i = chunk.count - 1; i >= 0; --i) {
-      const Eigen::Map<const Rows<Real>> m(kept(i), p, k), cov(kept(i) + p * k, p, p);
-      visit(i, m, cov, by_cov, cross);
-      if (p == 0) continue;
-      using std::sqrt;
-      const Real s = pivots_[static_cast<std::size_t>(i)], root = sqrt(s);
-      const Vector<Real> gain = cov.col(0) / s, by_gain = -root * (cross * seen.row(i).transpose());
-      const Real by_s = (Real(0.5) - seen.row(i).dot(solved.row(i)) / 2) / s + gain.dot(by_cov * gain) -
-                        by_gain.dot(gain) / s;
-      const Vector<Real> by_first = (by_gain - 2 * (by_cov * cov.col(0))) / s;
-      row_ = solved.row(i).transpose() / root - cross.transpose() * gain;
-      by_cov.col(0) += by_first / 2;
-      by_cov.row(0) += by_first.transpose() / 2;
-      by_cov(0, 0) += by_s;
-      cross.row(0) += row_.transpose();
-      move(chunk.gap[i]);
-    }
-  }
-
   Real pivot(Index i) const { return pivots_[static_cast<std::size_t>(i)]; }
   /// Predicted covariance of the states at a point.
   Eigen::Map<const Rows<Real>> predicted(Index i, Index p) const {

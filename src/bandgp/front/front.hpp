@@ -140,15 +140,17 @@ class Front {
     out.state_variance.assign(states_.terms(), Real(0));
     out.state_lengthscale.assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
-    invert_back([&](Index c) { add_slopes(c, b, out); });
-  }
-
-  /// The variance of a part of the curve at those points where `wanted`: of the bases with a bit in `bases`,
-  /// and of the states' sum that `select` is.
-  std::vector<Real> variances(const std::vector<bool>& wanted, unsigned bases, const Vector<Real>& select) {
-    std::vector<Real> out(static_cast<std::size_t>(n_), Real(0));
-    invert_back([&](Index c) { add_variances(c, wanted, bases, select, out); });
-    return out;
+    inverse_.setZero(slots_, slots_);
+    auto next = eliminated_.rbegin();
+    for (Index c = chunks() - 1; c >= 0; --c) {
+      for (std::size_t i = ending(c).size(); i > 0; --i, ++next) {
+        step_column_.noalias() = -(inverse_ * next->l);
+        step_column_[next->slot] = 1 / next->pivot - next->l.dot(step_column_);
+        inverse_.col(next->slot) = step_column_;
+        inverse_.row(next->slot) = step_column_.transpose();
+      }
+      add_slopes(c, b, out);
+    }
   }
 
  private:
@@ -333,11 +335,6 @@ class Front {
     if (here.identity || bases_.empty()) return values;
     return transform_ * values;
   }
-  static Real gaussian(const Gaussians& basis, Index j, Real at) {
-    using std::exp;
-    const Real z = (at - Real(j) * Real(basis.spacing)) / Real(basis.lengthscale);
-    return Real(basis.amplitude) * exp(-z * z);
-  }
   const Matrix<Real>& coefficients(Index c) const { return coefficients_[static_cast<std::size_t>(c)]; }
   /// R: the columns (x, β) of the active unknowns.
   void make_expansion(Index c) {
@@ -479,66 +476,6 @@ class Front {
     }
   }
 
-  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.
-  template <class Visit>
-  void invert_back(const Visit& visit) {
-    inverse_.setZero(slots_, slots_);
-    auto next = eliminated_.rbegin();
-    for (Index c = chunks() - 1; c >= 0; --c) {
-      for (std::size_t i = ending(c).size(); i > 0; --i, ++next) {
-        step_column_.noalias() = -(inverse_ * next->l);
-        step_column_[next->slot] = 1 / next->pivot - next->l.dot(step_column_);
-        inverse_.col(next->slot) = step_column_;
-        inverse_.row(next->slot) = step_column_.transpose();
-      }
-      visit(c);
-    }
-  }
-  std::vector<Index> multiplier_slots() const {
-    std::vector<Index> slots;
-    for (Index i = 0; i < states_.size(); ++i) slots.push_back(multiplier_slot() + i);
-    return slots;
-  }
-
-  void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases, const Vector<Real>& select,
-                     std::vector<Real>& out) {
-    const Index p = states_.size(), own = c > 0 ? p : 0;
-    const Chunk& here = chunk(c);
-    prepare(c);
-    find_active(c);
-    make_expansion(c);
-    element_.make(states_, points_, Rows<Real>(here.end - here.begin, 0));
-    const Matrix<Real> s = inverse_(active_, active_);
-    Matrix<Real> by_cov = Matrix<Real>::Zero(p, p);
-    Rows<Real> cross = Rows<Real>::Zero(p, s.cols());
-    if (p > 0 && !is_last(c)) {
-      const std::vector<Index> slots = multiplier_slots();
-      by_cov = -inverse_(slots, slots) / 2;
-      cross = -inverse_(slots, active_);
-    }
-    element_.look_back(states_, points_, expansion_, s, by_cov, cross,
-                       [&](Index i, const auto& m, const auto& cov, const auto& lambda, const auto& with) {
-                         if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
-                         Vector<Real> g = Vector<Real>::Zero(s.rows());
-                         Index column = own;
-                         for (std::size_t t = 0; t < bases_.size(); ++t) {
-                           const Range& nodes = here.nodes[t];
-                           for (Index j = nodes.first; j <= nodes.last; ++j, ++column) {
-                             if ((bases >> t & 1U) != 0)
-                               g[column] = gaussian(bases_[t], j, Real(time_[here.begin + i]));
-                           }
-                         }
-                         Real variance = 0;
-                         if (p > 0) {
-                           g += expansion_.transpose() * (m.leftCols(expansion_.rows()).transpose() * select);
-                           const Vector<Real> moved = cov * select;
-                           variance =
-                               select.dot(moved) - 2 * moved.dot(lambda * moved) - 2 * moved.dot(with * g);
-                         }
-                         out[static_cast<std::size_t>(here.begin + i)] = variance + g.dot(s * g);
-                       });
-  }
-
   void add_slopes(Index c, Columns<Real> b, Slopes& out) {
     const Index p = states_.size(), own = c > 0 ? p : 0;
     const Chunk& here = chunk(c);
@@ -569,7 +506,8 @@ class Front {
     Matrix<Real> through = element_.gram.topLeftCorner(unknowns, unknowns) * rs +
                            element_.gram.topRightCorner(unknowns, b.count) * z.transpose();
     if (p > 0 && !is_last(c)) {
-      const std::vector<Index> slots = multiplier_slots();
+      std::vector<Index> slots;
+      for (Index i = 0; i < p; ++i) slots.push_back(multiplier_slot() + i);
       const Matrix<Real> s_lambda = inverse_(slots, active_);
       through -= element_.end.leftCols(unknowns).transpose() * (s_lambda + lambda * z.transpose());
       by_end.leftCols(unknowns).noalias() = -(s_lambda * expansion_.transpose());
