@@ -194,7 +194,7 @@ TEST(Optimum, of_a_sum_is_never_above_that_of_its_parts) {
       const FitResult sum = fitted(series, c.sum);
       SCOPED_TRACE(testing::Message() << c.sum << ", noise " << c.noise << ", seed " << seed << ": "
                                       << to_text(sum.model.kernel) << ", " << sum.message);
-      EXPECT_EQ(sum.status, FitStatus::converged);
+      EXPECT_TRUE(sum.status == FitStatus::converged || sum.status == FitStatus::at_bound);
       for (const char* part : c.parts) EXPECT_LE(sum.nll, fitted(series, part).nll + 2e-3) << part;
     }
   }
