@@ -20,7 +20,7 @@
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/gp/simulate.hpp"
 #include "bandgp/io/read_table.hpp"
-#include "support/dense_gp.hpp"
+#include "support/dense_fit.hpp"
 #include "support/random.hpp"
 
 namespace {
@@ -105,29 +105,7 @@ void keep_first(Table& table, Index points) {
 /// limit.
 double dense_nll(const FitResult& fit) {
   const Series& series = *fit.series;
-  if (series.size() > 700 || series.has_ties()) return kUnset;
-  const InternalModel model = to_internal(fit.model, series.units);
-  const std::size_t n = series.time.size();
-  dense::Matrix a(n, n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      for (const Term& term : model.kernel.terms) {
-        const dense::Real lag = static_cast<dense::Real>(series.time[i]) - series.time[j];
-        a(i, j) += term.variance * dense::shape_value(std::string(shape_name(term.shape)),
-                                                      lag / static_cast<dense::Real>(term.lengthscale));
-      }
-    }
-    a(i, i) += model.noise + (series.variance.empty() ? 0 : series.variance[i]);
-  }
-  const auto factor = dense::cholesky(a);
-  if (!factor) return std::numeric_limits<double>::infinity();
-  const dense::Vector y(series.value.begin(), series.value.end()), ones(n, 1.0L);
-  const dense::Vector solved = dense::solve(*factor, y), solved_ones = dense::solve(*factor, ones);
-  const dense::Real mean = dense::dot(ones, solved) / dense::dot(ones, solved_ones);
-  dense::Real nll = dense::dot(y, solved) - mean * dense::dot(ones, solved);
-  for (std::size_t i = 0; i < n; ++i) nll += 2 * std::log((*factor)(i, i));
-  nll += static_cast<dense::Real>(n) * std::log(2 * std::numbers::pi_v<dense::Real>);
-  return nll_to_user(static_cast<double>(nll / 2), series);
+  return series.size() > 700 || series.has_ties() ? kUnset : support::dense_nll(series, fit.model);
 }
 
 /// A start anywhere that the data could mean: length-scales from half a gap to the span, noise from 1e-14 of

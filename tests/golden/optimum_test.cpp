@@ -11,7 +11,7 @@
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/gp/simulate.hpp"
 #include "support/close.hpp"
-#include "support/dense_gp.hpp"
+#include "support/dense_fit.hpp"
 #include "support/random.hpp"
 
 namespace {
@@ -48,34 +48,9 @@ FitResult fitted(const std::shared_ptr<const Series>& series, const char* kernel
   return fit(series, options);
 }
 
-/// The NLL of a model with a constant mean in long double, user's units.
-double dense_nll(const Series& series, const Model& user) {
-  const InternalModel model = to_internal(user, series.units);
-  const std::size_t n = series.time.size();
-  dense::Matrix a(n, n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      const dense::Real lag = static_cast<dense::Real>(series.time[i]) - series.time[j];
-      for (const Term& term : model.kernel.terms)
-        a(i, j) +=
-            term.variance * dense::shape_value(std::string(shape_name(term.shape)), lag / term.lengthscale);
-    }
-    a(i, i) += model.noise;
-  }
-  const auto factor = dense::cholesky(a);
-  if (!factor) return std::numeric_limits<double>::infinity();
-  const dense::Vector y(series.value.begin(), series.value.end()), ones(n, 1.0L);
-  const dense::Vector solved = dense::solve(*factor, y), solved_ones = dense::solve(*factor, ones);
-  const dense::Real mean = dense::dot(ones, solved) / dense::dot(ones, solved_ones);
-  dense::Real nll = dense::dot(y, solved) - mean * dense::dot(ones, solved);
-  for (std::size_t i = 0; i < n; ++i) nll += 2 * std::log((*factor)(i, i));
-  nll += static_cast<dense::Real>(n) * std::log(2 * std::numbers::pi_v<dense::Real>);
-  return nll_to_user(static_cast<double>(nll / 2), series);
-}
-
 /// What the dense loss could still fall by: a pattern search over the logs, in steps that shrink to 1e-3.
 double dense_gain(const FitResult& result) {
-  const double begin = dense_nll(*result.series, result.model);
+  const double begin = support::dense_nll(*result.series, result.model);
   Model best = result.model;
   double least = begin;
   for (double step = 0.3; step > 1e-3; step *= 0.5) {
@@ -83,7 +58,7 @@ double dense_gain(const FitResult& result) {
       for (const double sign : {-1.0, 1.0}) {
         Model moved = best;
         set_parameter(moved, i, parameter_values(best)[i] * std::exp(sign * step));
-        const double nll = dense_nll(*result.series, moved);
+        const double nll = support::dense_nll(*result.series, moved);
         if (nll < least) {
           least = nll;
           best = moved;

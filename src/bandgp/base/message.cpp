@@ -248,8 +248,7 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
      [](Say say) {
        return format(
            "the covariance is not positive definite in double precision (row {}): widen the band if it has "
-           "one, "
-           "or give the model more noise",
+           "one, or give the model more noise",
            say.count("row"));
      }},
     {prediction_too_large, "prediction_too_large",

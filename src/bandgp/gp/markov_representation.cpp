@@ -70,8 +70,9 @@ void MarkovRepresentation::gradient(RightHandSides b, const double* noise_slope,
 }
 
 /// A residual b − Aα would tell the rounding of the product and not that of the filter, which works with no
-/// entry of A.  Against quadruple precision the filter's NLL is off by at most 5·10⁻¹³ of its parts, whatever
-/// the noise and the gaps (tests/golden/markov_test.cpp).
+/// entry of A.  Against quadruple precision the filter's NLL is off by less than 5·10⁻¹³ of its parts on
+/// 2,014 of 2,016 random problems; on the other two, white values with noise of 10⁻¹⁰, by 3·10⁻¹² and
+/// 8·10⁻¹².
 double MarkovRepresentation::rounding(double* column, const double*) {
   constexpr double kOfParts = 5e-13;
   const auto n = static_cast<double>(points_->size());
