@@ -82,7 +82,7 @@ const RealSeries kSeries[] = {
     {"heating/tsHeating.csv.gz", {.x = "minute", .y = "with_gaps"}},
     {"ecg/mitbih100_mV.csv.gz", {.x = "time_s", .y = "MLII_mV"}},
     {"ecg/mitbih100_mV.csv.gz", {.x = "time_s", .y = "V5_mV"}},
-    {"electricity/PJME_hourly.csv", {.x = "Datetime", .y = "PJME_MW", .time_format = "dd-mm-yyyy HH:MM"}},
+    {"electricity/PJME_hourly.csv", {.x = "Datetime", .y = "PJME_MW", .time_format = "%d-%m-%Y %H:%M"}},
     {"glucose/CGM.csv", {.x = "datetime", .y = "glucose"}},
     {"eeg/helsinki_eeg1_30s.csv.gz", {.x = "time", .y = "EEG Fp1-REF"}},
     {"eeg/helsinki_eeg36_30s.csv.gz", {.x = "time", .y = "EEG C3-REF"}},

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 
-GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis", "markov"}
+GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis", "markov", "front"}
 FIT = GP | {"gp", "methods", "optimize"}
 IO = {"base", "series", "kernel", "bandwidth", "gp", "fit"}
 MAY_INCLUDE = {
@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "bandwidth": {"base", "simd", "series", "kernel", "band"},
     "basis": {"base", "simd", "kernel", "bandwidth"},
     "markov": {"base", "simd"},
+    "front": {"base", "simd", "markov"},
     "gp": GP,
     "methods": GP | {"gp"},
     "optimize": {"base"},

@@ -49,14 +49,16 @@ export function matrices(report) {
   const { matrices: list, fit, covariance } = report;
   const lead = byId('matrix-lead');
   if (list.length === 0) {
-    lead.textContent = 'There is no matrix to show.';
+    lead.textContent = {
+      markov: 'The states of the terms go from point to point: there is no matrix of the whole series.',
+      elements: 'Chunks of points are joined in a small front that moves along: there is no matrix of the whole series.',
+    }[fit.method] ?? 'There is no matrix to show.';
     return;
   }
   const wanted = covariance ? ` The covariance itself would need ${plural(covariance.bandwidth, 'neighbour')} a side for the same tolerance.` : '';
   lead.textContent = {
     band: 'Of the covariance matrix only the entries near its diagonal are kept; what the rest could change is what the certificate bounds.',
     dual: `The length-scale is long, so the curve is written in Gaussians on a grid, and the matrix of these is banded instead.${wanted}`,
-    mixed: `Short terms stay in a band of the covariance, long ones are written in Gaussians on a grid, whose matrix is banded too.${wanted}`,
   }[fit.method];
   for (const matrix of list) {
     const entries = matrix.size * (matrix.size + 1) / 2;

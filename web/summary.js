@@ -65,6 +65,7 @@ function costCard({ fit, matrices }) {
   const kept = matrices[0];
   const notes = [`${plural(fit.evaluations, 'evaluation')} of the likelihood, ${fit.status === 'converged' ? 'converged' : fit.status.replaceAll('_', ' ')}.`];
   if (fit.method === 'markov') notes.push('The states of the terms, filtered from point to point: linear in the number of points.');
+  if (fit.method === 'elements') notes.push('Elements of chunks of points, joined in a front: linear in the number of points.');
   if (kept) notes.push(`${fit.method === 'band' ? 'Band' : fit.method === 'dual' ? 'Dual band' : 'Band and grid'}: ${plural(fit.bandwidth, 'neighbour')} a side${fit.reach > 0 ? `, all within ${number(fit.reach, 3)}` : ''}.`);
   return ['What it cost', seconds(fit.seconds), 'of training', notes];
 }

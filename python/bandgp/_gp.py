@@ -364,13 +364,13 @@ class GP:
 
     @property
     def method_(self) -> str:
-        """The representation in use: band, dual, mixed, markov, or the method that was asked for."""
+        """The representation in use: band, dual, markov, elements, or the method that was asked for."""
         return self._fit.method
 
     @property
     def bandwidth_(self) -> Optional[int]:
         """Of the banded matrix in use; None where there is none."""
-        return None if self._fit.method == "markov" else self._fit.bandwidth
+        return None if self._fit.method in ("markov", "elements") else self._fit.bandwidth
 
     @property
     def reach_(self) -> float:

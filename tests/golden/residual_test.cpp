@@ -20,8 +20,8 @@ struct Form {
 constexpr Form kForms[] = {
     {"1*se(lengthscale=10)", "band", Method::band},
     {"1*se(lengthscale=10)", "dual", Method::dual},
-    {"1*se(lengthscale=10) + 0.1*se(lengthscale=3)", "dual", Method::dual},
-    {"1*se(lengthscale=30) + 0.1*matern12(lengthscale=0.7)", "mixed", Method::automatic},
+    {"1*se(lengthscale=10) + 0.1*se(lengthscale=3)", "elements", Method::dual},
+    {"1*se(lengthscale=30) + 0.1*matern12(lengthscale=0.7)", "elements", Method::automatic},
 };
 
 /// The estimate must not be far below the truth: ten times it, with the certificate, covers the error at
@@ -66,8 +66,8 @@ TEST(Residual, whitened_residuals_are_white_in_every_representation) {
   const Drawn cases[] = {
       {"1*se(lengthscale=4)", "band", Method::band, {4, 0}, {1, 0}},
       {"1*se(lengthscale=4)", "dual", Method::dual, {4, 0}, {1, 0}},
-      {"1*se(lengthscale=3) + 2*se(lengthscale=40)", "dual", Method::dual, {3, 40}, {1, 2}},
-      {"1*se(lengthscale=1) + 2*se(lengthscale=40)", "mixed", Method::automatic, {1, 40}, {1, 2}},
+      {"1*se(lengthscale=3) + 2*se(lengthscale=40)", "elements", Method::dual, {3, 40}, {1, 2}},
+      {"1*se(lengthscale=1) + 2*se(lengthscale=40)", "elements", Method::automatic, {1, 40}, {1, 2}},
   };
   constexpr std::size_t n = 8000;
   constexpr double kNoise = 0.05;

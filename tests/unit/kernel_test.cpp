@@ -217,8 +217,7 @@ struct Constant {
   static constexpr bool bends_at_data = false;
   static ShapeValue<double> at(double) { return {1, 0}; }
 };
-static_assert(Shape<Constant> && !HasTail<Constant> && !HasStates<Constant> && !HasBasis<Constant> &&
-              !HasSpectrum<Constant>);
+static_assert(Shape<Constant> && !HasTail<Constant> && !HasStates<Constant> && !HasBasis<Constant>);
 
 TEST(Kernel, a_term_says_what_it_can_be_held_in) {
   const auto states = [](const char* text) { return state_count(parse_kernel(text).terms[0]); };

@@ -202,8 +202,8 @@ Certificate dual_certificate(const GridErrors& e, Index m, const CertificateInpu
                         count(m) * minus_log_one_minus(e.gram) + change_of_square(e.cut, residual, in));
   // Predictions, at an x* of latent variance v ≤ φ*ᵀφ* (+ what an estimated mean adds, as for a band).
   const UpperBound prior = computed(in.prior_variance) * (one + e.aliasing);
-  const UpperBound m_factor = (one + e.gram) * (one + e.latent) *
-                              (one + over_one_minus(kappa));  // M_c⁻¹ against the computed inverse
+  const UpperBound m_factor =
+      (one + e.gram) * (one + over_one_minus(kappa));  // M_c⁻¹ against the computed inverse
   const UpperBound v = latent_bound(prior, prior, in) * m_factor;
   const UpperBound deviation = sqrt(v), norm = sqrt(prior);
   const UpperBound from_matrix = e.matrix * deviation + e.cut * (norm + UpperBound::exactly(3) * deviation);

@@ -51,7 +51,6 @@ struct GridErrors {
   UpperBound basis;     // ≥ ‖D^{−½}Φ_c‖
   UpperBound cross;     // ε* ≥ ‖D^{−½}(k* − Φ_cφ_c*)‖ for any x*
   UpperBound prior;     // ≥ |σ² − φ_c*ᵀφ_c*|
-  UpperBound latent;    // what else a latent variance may be off by, relative: of a band beside the basis
   UpperBound residual;  // ≥ ‖Φᵀα − w‖/√q: how far w is from solving the model of the cut windows
 
   /// κ = ε_c + ε_c²: cutting the windows changes M, and Â, by at most this factor.

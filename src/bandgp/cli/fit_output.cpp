@@ -57,12 +57,11 @@ std::string method_text(const FitSummary& summary) {
   const FitResult& fit = summary.fit;
   const Cut& cut = summary.options.cut;
   const std::string what = band_text(fit.method, fit.bandwidth, fit.reach);
-  double longest = 0, shortest = std::numeric_limits<double>::infinity();
+  double longest = 0;
   bool any_basis = false;
   for (const Term& term : fit.model.kernel.terms) {
     any_basis = any_basis || has_basis(term);
     longest = std::max(longest, term.lengthscale);
-    shortest = std::min(shortest, term.lengthscale);
   }
   const double gap = fit.series->report.mean_gap > 0 ? fit.series->report.mean_gap : 1;
   std::string why;
@@ -73,11 +72,10 @@ std::string method_text(const FitSummary& summary) {
   } else if (fit.method == "dual") {
     why = fmt::format("cheaper than a band of the covariance, for the length-scale spans {:.3g} points",
                       longest / gap);
-  } else if (fit.method == "mixed") {
-    why = fmt::format("cheaper than either alone, for length-scales span from {:.3g} to {:.3g} points",
-                      shortest / gap, longest / gap);
   } else if (fit.method == "markov") {
     why = "nothing is left out, and the time is linear in the points at any length-scale";
+  } else if (fit.method == "elements") {
+    why = "the time is linear in the points, whatever the length-scales";
   } else if (!any_basis) {
     why = "the dual is for se terms";
   } else {

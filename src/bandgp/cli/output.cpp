@@ -185,10 +185,9 @@ std::string exactness_text(const Certificate& certificate, double rounding) {
 
 std::string band_text(std::string_view method, Index bandwidth, double reach) {
   std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
-  if (method == "mixed")
-    return "mixed: short terms in a band, long ones on a grid of Gaussians; widest " + text;
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
   if (method == "markov") return "markov: the states of the terms, filtered from point to point";
+  if (method == "elements") return "elements: chunks of points, joined in a front of Gaussians and states";
   if (method == "exact") return "exact: the dense covariance";
   if (method == "fitc" || method == "vfe") return fmt::format("{}: {} inducing inputs", method, bandwidth);
   if (method == "vecchia") return fmt::format("vecchia: each point given the {} before it", bandwidth);

@@ -7,8 +7,8 @@
 namespace bandgp {
 
 bool gradient_is_doubtful(const Likelihood& likelihood) {
-  if (likelihood.method == "dual") return likelihood.condition > 6e7;
-  return (likelihood.method == "band" || likelihood.method == "mixed") && likelihood.condition > 5e6;
+  if (likelihood.method == "dual" || likelihood.method == "elements") return likelihood.condition > 6e7;
+  return likelihood.method == "band" && likelihood.condition > 5e6;
 }
 
 bool difference(const std::function<double(std::span<const double>)>& loss, std::span<const double> x,

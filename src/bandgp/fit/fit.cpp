@@ -201,7 +201,7 @@ std::string held(const Cut& cut, Index bandwidth) {
   if (cut.method == Method::fitc || cut.method == Method::vfe)
     return fmt::format("{} inducing inputs", bandwidth);
   if (cut.method == Method::vecchia) return fmt::format("{} neighbours", bandwidth);
-  if (bandwidth == 0) return "the states of the terms";
+  if (bandwidth == 0) return "this kernel";
   return fmt::format("a band of {} neighbours", bandwidth);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bandgp/gp/elements_representation.hpp"
 #include "bandgp/gp/markov_representation.hpp"
 
 namespace bandgp {
@@ -37,7 +38,7 @@ double longest_start(const Kernel& kernel, const Term& term, const InternalCut& 
   // go farther.
   constexpr double kLongestInBand = 60;
   const bool automatic = cut.method == Method::automatic || cut.method == Method::dual;
-  const bool has_other_form = has_basis(term) || is_markov(kernel);
+  const bool has_other_form = has_basis(term) || has_elements(kernel) || is_markov(kernel);
   const bool in_band = cut.method == Method::band ||
                        (automatic && (cut.rule != CutRule::tolerance || cut.index_band || !has_other_form));
   return in_band ? std::min(scale.span, kLongestInBand * scale.mean_gap) : scale.span;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // At every θ the cheapest of the representations that can be certified there: the filter where all terms have
-// states, else the covariance band, the dual, or long terms in a basis and short ones in a band.  All are the
-// exact GP to the tolerance, so an optimiser does not notice when they take turns.
+// states, else the covariance band, or the dual of one SE term, or elements where SE terms stand beside
+// others.  All are the exact GP to the tolerance, so an optimiser does not notice when they take turns.
 #pragma once
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/dual_representation.hpp"
+#include "bandgp/gp/elements_representation.hpp"
 #include "bandgp/gp/markov_representation.hpp"
-#include "bandgp/gp/mixed_representation.hpp"
 
 namespace bandgp {
 
@@ -25,6 +25,8 @@ class AutoRepresentation final : public Representation {
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return current_->reduced_size(); }
   Index carried_size() const override { return current_->carried_size(); }
+  Index basis_size() const override { return current_->basis_size(); }
+  bool choose_again(const CertificateInputs& inputs) override { return current_->choose_again(inputs); }
   std::optional<Failure> factor(RightHandSides b) override { return current_->factor(b); }
   double log_determinant() override { return current_->log_determinant(); }
   void finish(RightHandSides b) override { current_->finish(b); }
@@ -48,25 +50,29 @@ class AutoRepresentation final : public Representation {
   }
   void covariance(std::span<const double> x, double* out) override { current_->covariance(x, out); }
   std::optional<Weights> weights() override { return current_->weights(); }
+  void draw_weights(std::span<double> white, std::uint64_t seed) override {
+    current_->draw_weights(white, seed);
+  }
   std::optional<DualState> state(RightHandSides solved) override { return current_->state(solved); }
 
  private:
   /// Whether the filter is used: O(n) at any length-scale, and nothing to certify.
   bool in_states(const Kernel& kernel) const { return method_ == Method::automatic && is_markov(kernel); }
-  /// The terms (a bit each) that are cheaper in a basis.
-  unsigned cheapest_split(const Kernel& kernel, const Observations& points, double q_bound) const;
-  double nanoseconds(const Kernel& kernel, unsigned long_terms, const Observations& points,
-                     double target) const;
-  std::optional<Failure> choose_split(unsigned long_terms, const Kernel& kernel, const Observations& points,
-                                      double q_bound, bool& certified);
+  /// What holds the kernel where the band would cost more, or is not to be used; null where nothing does.
+  Representation* beside_band(const Kernel& kernel, const Observations& points, double q_bound);
+  /// Whether the form chosen last is certified to the tolerance.
+  bool certified() const {
+    return (current_ != &dual_ || dual_.reaches_tolerance()) &&
+           (current_ != &elements_ || elements_.reaches_tolerance());
+  }
 
   Method method_;
   InternalCut cut_;
   double max_bytes_;
   BandRepresentation band_;
   DualRepresentation dual_;
-  MixedRepresentation mixed_;
   MarkovRepresentation markov_;
+  ElementsRepresentation elements_;
   Representation* current_;
   bool frozen_ = false;
 };

@@ -201,10 +201,7 @@ std::optional<Failure> BandRepresentation::factor(RightHandSides b) {
     task_ = chunk_from(chunk.end);
     worker_.start([this] { fill(task_); });
     const auto bad = factorize(matrix_, chunk);
-    if (!bad) {
-      solve_lower(matrix_, chunk, b);
-      if (partner_ != nullptr) partner_->after_factor(chunk, b);
-    }
+    if (!bad) solve_lower(matrix_, chunk, b);
     worker_.wait();
     if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
     chunk = task_;
@@ -221,7 +218,6 @@ void BandRepresentation::gradient(RightHandSides b, const double* noise_slope, s
   const Index size = chunk_from(0).end;
   for (Index end = envelope_.panels(); end > 0; end -= size) {
     const PanelRange chunk{std::max<Index>(0, end - size), end};
-    if (partner_ != nullptr) partner_->before_inversion(chunk, b.data);
     solve_upper(matrix_, chunk, b);  // α, before the inverse takes the factor's place
     inversion_.run(chunk);
     worker_.wait();
@@ -239,16 +235,10 @@ void BandRepresentation::contract(PanelRange range) {
   const double* x = points_->time();
   const auto& terms = kernel_->terms;
   alignas(64) double weights[kBlock];
-  if (partner_ != nullptr) corrected_.reserve(kBlock * (envelope_.window() + 1));
   for (Index j = range.end - 1; j >= range.begin; --j) {
     const Index last = envelope_.last_panel(j);
-    if (partner_ != nullptr) partner_->correct(j, last, corrected_.data());
-    // Blocks of A⁻¹.
-    const auto inverse = [&](Index i) -> const double* {
-      return partner_ != nullptr ? corrected_.data() + kBlock * (i - j) : matrix_.column(i, kPanel * j);
-    };
     for (Index i = j; i <= last; ++i) {
-      const double* from = inverse(i);
+      const double* from = matrix_.column(i, kPanel * j);  // of A⁻¹
       for (Index c = 0; c < alpha_.columns; ++c) {
         const double* alpha = alpha_.data + c * alpha_.stride;
         tiles.weights(from, alpha + kPanel * i, alpha + kPanel * j, kPanel * j,
@@ -262,7 +252,7 @@ void BandRepresentation::contract(PanelRange range) {
       }
     }
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {
-      double w = inverse(j)[(kPanel + 1) * r];
+      double w = matrix_.column(j, kPanel * j)[(kPanel + 1) * r];
       for (Index c = 0; c < alpha_.columns; ++c) {
         const double alpha = alpha_.data[c * alpha_.stride + kPanel * j + r];
         w -= alpha * alpha;
@@ -275,12 +265,9 @@ void BandRepresentation::contract(PanelRange range) {
 
 void BandRepresentation::inverse_diagonal(std::span<double> out) {
   inversion_.start(matrix_, matrix_);
-  if (partner_ != nullptr) partner_->before_inversion(matrix_.all(), nullptr);
   inversion_.run(matrix_.all());
-  alignas(64) double block[kBlock];
-  for (Index p = envelope_.panels() - 1; p >= 0; --p) {
-    if (partner_ != nullptr) partner_->correct(p, p, block);
-    const double* inverse = partner_ != nullptr ? block : matrix_.column(p, kPanel * p);
+  for (Index p = 0; p < envelope_.panels(); ++p) {
+    const double* inverse = matrix_.column(p, kPanel * p);
     for (Index r = 0; r < kPanel && kPanel * p + r < points_->size(); ++r)
       out[static_cast<std::size_t>(kPanel * p + r)] = inverse[(kPanel + 1) * r];
   }

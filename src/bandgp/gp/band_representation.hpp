@@ -14,21 +14,6 @@ namespace bandgp {
 /// The band may take this share of the machine's memory unless the caller says otherwise.
 double default_max_bytes();
 
-/// A representation that a band is part of, A = ΦΦᵀ + B: it does its share on every chunk of panels while the
-/// chunk is in cache, and takes its own off the inverse, A⁻¹ = B⁻¹ − YSYᵀ. [dual.md]
-class BandPartner {
- public:
-  virtual ~BandPartner() = default;
-  /// The panels of `range` hold L, and their rows of b are L⁻¹b.
-  virtual void after_factor(PanelRange range, RightHandSides b) = 0;
-  /// The columns of `range` still hold L; then they hold the inverse.  From the last range to the first.
-  /// `column`, unless null, is the reduced one that is about to become α.
-  virtual void before_inversion(PanelRange range, const double* column) = 0;
-  /// blocks[64(i − j) + 8c + r] ← A⁻¹(8i + r, 8j + c) for panels i from j to `last`, once the range of j has
-  /// been inverted: block columns from the last to the first.
-  virtual void correct(Index j, Index last, double* blocks) = 0;
-};
-
 class BandRepresentation final : public Representation {
  public:
   /// max_bytes 0: default_max_bytes().  With two threads the second one fills and contracts while the first
@@ -64,14 +49,6 @@ class BandRepresentation final : public Representation {
   std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
-
-  // For a representation that this one is the banded part of.
-  void set_partner(BandPartner* partner) { partner_ = partner; }
-  PanelBand& matrix() { return matrix_; }
-  const Envelope& envelope() const { return envelope_; }
-  UpperBound rho() const { return rho_; }
-  UpperBound cross_left_out() const { return left_out_; }
-  double prediction_reach() const { return prediction_reach_; }
 
  private:
   void decide(const Kernel& kernel, const Observations& points, double q_bound);
@@ -118,8 +95,6 @@ class BandRepresentation final : public Representation {
   const double* noise_slope_ = nullptr;
   std::vector<TileSums> sums_;  // one for each term
   double trace_ = 0, by_noise_ = 0;
-  BandPartner* partner_ = nullptr;
-  AlignedBuffer corrected_;  // a block column of A⁻¹, where a partner takes something off
   UpperBound rho_ = UpperBound::infinite();
   double reach_ = 0;
   // Prediction: entries of K*f beyond this distance are left out; ε bounds ‖D^{−½}e‖₂ of them.

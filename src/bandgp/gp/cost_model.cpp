@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
-#include <numbers>
 
 namespace bandgp {
 
@@ -52,45 +50,17 @@ MeanWidth estimate_width(const Observations& points, double reach) {
 
 namespace {
 
-/// The zero of ρ's spectral density plus `ratio` that is nearest to the real line, as ω²ℓ².
-/// √(2π) e^{−ω²/2} = −ratio:
-std::complex<double> squared_zero(GaussianSpectrum, double ratio) {
-  return 2.0 * std::complex<double>(std::log(std::sqrt(2 * std::numbers::pi) / ratio), std::numbers::pi);
-}
-/// a λ^{2m−1}/(λ² + ω²)^m = −ratio with a = 2√π Γ(m)/Γ(m − ½), which makes ρ(0) = 1:
-std::complex<double> squared_zero(RationalSpectrum spectrum, double ratio) {
-  const auto [m, lambda] = spectrum;
-  double amplitude = 2;
-  for (int k = 1; k < m; ++k) amplitude *= k / (k - 0.5);
-  const double power = amplitude * std::pow(lambda, 2 * m - 1) / ratio;
-  return std::polar(std::pow(power, 1.0 / m), std::numbers::pi / m) - lambda * lambda;
-}
+/// What stands for any design of a grid until one is made: spacing 0.4 ℓ, windows of 28 nodes, T = 5 ℓ, a
+/// bandwidth of 16; cells of four spacings, 18 polynomials.
+constexpr double kSpacing = 0.4, kWindow = 28, kReach = 5, kCell = 4, kPolynomials = 18;
+constexpr Index kBandwidth = 16;
 
-/// The imaginary part of the zero of the spectral density of a term and white noise that is nearest to the
-/// real line, times ℓ; noise is `ratio` of the term's σ²ℓ/δ.  0 where the shape states no spectrum: its
-/// inverse is then taken not to decay at all.
-double nearest_zero(const Term& term, double ratio) {
-  return std::visit(
-      [&]<class S>(S) {
-        if constexpr (HasSpectrum<S>) return std::sqrt(squared_zero(S::spectrum, ratio)).imag();
-        return 0.0;
-      },
-      term.shape);
+double estimate_nodes(const Term& term, const Observations& points) {
+  return std::min(points.span() / (kSpacing * term.lengthscale) + kWindow,
+                  kWindow * static_cast<double>(points.size()));
 }
 
 }  // namespace
-
-/// The inverse of a stationary covariance decays like e^{−|τ| Im ω₀}, ω₀ that zero.
-double inverse_length(const Kernel& kernel, const Observations& points, double nepers) {
-  const double span = points.span(), gap = span / static_cast<double>(points.size());
-  if (kernel.terms.empty() || span == 0) return 0;
-  double longest = 0;
-  for (const Term& term : kernel.terms) {
-    const double zero = nearest_zero(term, points.mean_noise() * gap / (term.variance * term.lengthscale));
-    longest = std::max(longest, nepers * term.lengthscale / zero);
-  }
-  return std::min(longest, span);
-}
 
 double band_nanoseconds(Index n, const MeanWidth& width) {
   return static_cast<double>(n) * (150 + 5 * width.width + 0.045 * width.square);
@@ -100,17 +70,29 @@ double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
   const double blocks = std::ceil(static_cast<double>(bandwidth) / 8) + 1;
   return 95 * static_cast<double>(n) + (100 + 17 * blocks * blocks) * nodes;
 }
-
-double local_columns(double gap, double lengthscale, double inverse) {
-  const double length = std::max(8.0, 1.3 * lengthscale / gap);  // of a chunk, in points
-  return std::min(16.0, 8 * std::ceil(length / 8)) * (1 + 2 * inverse / gap / length);
+double dual_nanoseconds(const Term& term, const Observations& points) {
+  return dual_nanoseconds(points.size(), estimate_nodes(term, points), kBandwidth);
 }
 
-double mixed_nanoseconds(Index n, const MeanWidth& width, double columns, double nodes, double bandwidth) {
-  const double blocks = bandwidth / 8 + 1;
-  return band_nanoseconds(n, width) +
-         static_cast<double>(n) * columns * (4 + 0.17 * width.width + 0.26 * columns) +
-         nodes * (100 + 17 * blocks * blocks);
+double elements_nanoseconds(const Kernel& kernel, const Observations& points) {
+  const auto n = static_cast<double>(points.size());
+  double nodes = 0, slots = 0, states = 0, shortest = std::numeric_limits<double>::infinity();
+  for (const Term& term : kernel.terms) {
+    states += state_count(term);
+    if (has_basis(term)) shortest = std::min(shortest, term.lengthscale);
+  }
+  const double cell = kCell * kSpacing * shortest;
+  for (const Term& term : kernel.terms) {
+    if (!has_basis(term)) continue;
+    nodes += estimate_nodes(term, points);
+    slots += std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), nodes) + 1;
+  }
+  slots = 8 * std::ceil((slots + 3 * states) / 8);
+  const double chunks = std::min(n, points.span() / cell + 1);
+  const double columns = std::min(kPolynomials, n / chunks) + states + 2;
+  return n * (40 + 30 * states + 0.12 * columns * columns) +
+         chunks * (1000 + 0.12 * slots * slots * columns) +
+         (nodes + 2 * states * chunks) * 0.13 * slots * slots;
 }
 
 }  // namespace bandgp

@@ -18,17 +18,11 @@ struct MeanWidth {
 };
 MeanWidth estimate_width(const Observations& points, double reach);
 
-/// Where the inverse of the covariance of these terms and the noise has died away by so many nepers; 35 are
-/// what a basis beside a band is usually held for.
-inline constexpr double kNepersOfInverse = 35;
-double inverse_length(const Kernel& kernel, const Observations& points, double nepers);
-
 double band_nanoseconds(Index n, const MeanWidth& width);
 double dual_nanoseconds(Index n, double nodes, Index bandwidth);
-/// Columns of local polynomials that are held at a point, for long terms of at least this length-scale beside
-/// a band whose inverse has this length.
-double local_columns(double gap, double lengthscale, double inverse);
-/// Short terms of this width in the band, `columns` to a point, `nodes` in all, in a matrix `bandwidth` wide.
-double mixed_nanoseconds(Index n, const MeanWidth& width, double columns, double nodes, double bandwidth);
+/// Before a grid is designed.
+double dual_nanoseconds(const Term& term, const Observations& points);
+/// SE terms beside each other and beside Markov terms.
+double elements_nanoseconds(const Kernel& kernel, const Observations& points);
 
 }  // namespace bandgp

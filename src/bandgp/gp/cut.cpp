@@ -40,7 +40,9 @@ Taper::Smoothness parse_smoothness(std::string_view name) {
       fmt::format("a taper is one of {}, not \"{}\"", fmt::join(kSmoothness, ", "), name));
 }
 
-bool has_bandwidth(std::string_view representation) { return representation != "markov"; }
+bool has_bandwidth(std::string_view representation) {
+  return representation != "markov" && representation != "elements";
+}
 
 bool is_same_model(Method method) {
   return method == Method::automatic || method == Method::band || method == Method::dual ||

@@ -227,9 +227,18 @@ void DualRepresentation::restore(const DualState& state) {
 }
 
 std::optional<Weights> DualRepresentation::weights() {
-  std::vector<Index> row(static_cast<std::size_t>(grid_.nodes()));
-  std::iota(row.begin(), row.end(), Index{0});
-  return Weights{{{&grid_, std::move(row)}}, &natural(), behind()};
+  return Weights{{{grid_.design(), {grid_.runs().begin(), grid_.runs().end()}, 0}}, grid_.nodes(), behind()};
+}
+
+/// L⁻ᵀz, M = LLᵀ.
+void DualRepresentation::draw_weights(std::span<double> white, std::uint64_t) {
+  PanelBand& factor = natural();
+  AlignedBuffer column;
+  column.reserve(factor.envelope().padded_size());
+  std::fill_n(column.data(), factor.envelope().padded_size(), 0.0);
+  std::ranges::copy(white, column.data());
+  solve_upper(factor, factor.all(), {column.data(), 1, 0});
+  std::copy_n(column.data(), white.size(), white.begin());
 }
 
 }  // namespace bandgp

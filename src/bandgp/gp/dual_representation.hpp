@@ -44,6 +44,8 @@ class DualRepresentation final : public Representation {
   void covariance(std::span<const double> x, double* out) override;
 
   std::optional<Weights> weights() override;
+  void draw_weights(std::span<double> white, std::uint64_t seed) override;
+  Index basis_size() const override { return grid_.nodes(); }
   std::optional<DualState> state(RightHandSides solved) override;
   /// From then on this can predict and draw, and nothing else.
   void restore(const DualState& state);

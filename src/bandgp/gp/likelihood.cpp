@@ -107,20 +107,29 @@ Cost Evaluator::cost(const InternalModel& model) {
   return representation_->cost(kernel_, observations_, q_bound);
 }
 
+/// Choices of what to leave out at one θ, the first for data that the model fits.
+constexpr int kMostChoices = 3;
+
 std::optional<Failure> Evaluator::evaluate(const InternalModel& model, bool with_gradient, Likelihood& out) {
   const double q_bound = move_to(model);
-  if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
-  load_columns();
-  finished_ = false;
-  ++factorizations_;
-  if (auto failure = representation_->factor(columns())) return failure;
-  weigh();
+  CertificateInputs inputs{.n = observations_.size(), .prior_variance = kernel_.variance()};
+  double* y = nullptr;
+  for (int attempt = 0; attempt == 0 || (attempt < kMostChoices && representation_->choose_again(inputs));
+       ++attempt) {
+    if (auto failure = representation_->choose(kernel_, observations_, q_bound)) return failure;
+    load_columns();
+    finished_ = false;
+    ++factorizations_;
+    if (auto failure = representation_->factor(columns())) return failure;
+    weigh();
+    y = columns_.data();
+    const double* w = y + observations_.padded_size();
+    inputs.q = dot(y, y, reduced_) + weights_.prior_square;
+    inputs.weights = dot(w, w, representation_->basis_size());
+  }
 
-  double* y = columns_.data();
-  const double* w =
-      y + observations_.padded_size();  // behind the points: a basis's weights, if there are any
   const auto n = static_cast<double>(observations_.size());
-  out.q = dot(y, y, reduced_) + weights_.prior_square;
+  out.q = inputs.q;
   out.log_determinant = representation_->log_determinant() + weights_.log_determinant;
   out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) +
             observations_.within() + representation_->extra_loss();
@@ -130,13 +139,9 @@ std::optional<Failure> Evaluator::evaluate(const InternalModel& model, bool with
   out.reach = representation_->reach();
   out.condition = representation_->condition();
 
-  out.certificate = representation_->certificate(
-      {.n = observations_.size(),
-       .q = out.q,
-       .weights = dot(w, w, reduced_ - observations_.padded_size()),
-       .prior_variance = kernel_.variance(),
-       .mean_estimated = weights_.count > 0,
-       .mean_variance = largest_variance(weights_, global_, observations_.time(), observations_.size())});
+  inputs.mean_estimated = weights_.count > 0;
+  inputs.mean_variance = largest_variance(weights_, global_, observations_.time(), observations_.size());
+  out.certificate = representation_->certificate(inputs);
 
   if (with_gradient) {
     out.gradient.resize(kernel_.parameter_count() + 1);

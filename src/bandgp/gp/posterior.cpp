@@ -221,7 +221,7 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   PosteriorFunction shared;
   for (const Weights::Part& part : weights->parts) {
     auto grid = std::make_shared<GaussianGrid>();
-    grid->restore(part.grid->design(), {part.grid->runs().begin(), part.grid->runs().end()});
+    grid->restore(part.design, part.runs);
     shared.parts_.push_back({std::move(grid), {}, 0});
   }
   shared.middle_ = global_columns().middle();
@@ -245,26 +245,26 @@ void Posterior::draw(const Weights& weights, std::uint64_t seed, PosteriorFuncti
   const double z0 = normal_at(seed, kMean), z1 = normal_at(seed, kMean + 1);
   const double shift[2] = {r00 * z0, r10 * z0 + r11 * z1};
   for (Index b = 0; b < mean.count; ++b) f.beta_[b] = mean.beta[static_cast<std::size_t>(b)] + shift[b];
-  const Index padded = weights.factor->envelope().padded_size();
-  AlignedBuffer spread;
-  spread.reserve(padded);
-  std::fill_n(spread.data(), padded, 0.0);
+  std::vector<double> spread(static_cast<std::size_t>(weights.count));
   for (std::size_t p = 0; p < weights.parts.size(); ++p) {
-    const std::vector<Index>& row = weights.parts[p].row;
     f.parts_[p].seed = seed + (p << 48U);
-    for (const GaussianGrid::Run& run : weights.parts[p].grid->runs()) {
+    for (const GaussianGrid::Run& run : weights.parts[p].runs) {
       for (Index j = 0; j < run.length(); ++j)
-        spread.data()[row[static_cast<std::size_t>(run.number + j)]] =
+        spread[static_cast<std::size_t>(weights.parts[p].first + run.number + j)] =
             normal_at(f.parts_[p].seed, static_cast<std::int64_t>(run.begin) + j);
     }
   }
-  solve_upper(*weights.factor, weights.factor->all(), {spread.data(), 1, 0});
+  constexpr std::uint64_t kNoise = 0x2545f4914f6cdd1dU;
+  representation().draw_weights(spread, seed + kNoise);
   for (std::size_t p = 0; p < weights.parts.size(); ++p) {
-    for (const Index row : weights.parts[p].row) {
-      const double* w = solved.data + weights.offset + row;
-      double v = spread.data()[row] + w[0];
-      for (Index b = 0; b < mean.count; ++b) v -= shift[b] * w[(b + 1) * solved.stride];
-      f.parts_[p].weights.push_back(v);
+    for (const GaussianGrid::Run& run : weights.parts[p].runs) {
+      for (Index j = 0; j < run.length(); ++j) {
+        const Index number = weights.parts[p].first + run.number + j;
+        const double* w = solved.data + weights.offset + number;
+        double v = spread[static_cast<std::size_t>(number)] + w[0];
+        for (Index b = 0; b < mean.count; ++b) v -= shift[b] * w[(b + 1) * solved.stride];
+        f.parts_[p].weights.push_back(v);
+      }
     }
   }
 }

@@ -39,11 +39,12 @@ struct Cost {
 /// The weights that the whole curve is made of, where every term is in a basis: f = Σ_j φ_j w_j.
 struct Weights {
   struct Part {
-    const GaussianGrid* grid;
-    std::vector<Index> row;  // of M, for every node number
+    GridDesign design;
+    std::vector<GaussianGrid::Run> runs;  // numbered from 0 on
+    Index first;                          // number of its first weight among all
   };
   std::vector<Part> parts;  // one for each term
-  PanelBand* factor;        // L of M = LLᵀ: the weights' covariance is M⁻¹
+  Index count;              // of all weights
   Index offset;             // of their means in a solved column
 };
 
@@ -72,6 +73,11 @@ class Representation {
   /// Doubles that each column carries behind its reduced ones (from a multiple of 8 on): they belong to the
   /// column in every linear combination and count in no product.
   virtual Index carried_size() const { return 0; }
+  /// Weights of a basis, which are what comes first behind the points in a reduced column.
+  virtual Index basis_size() const { return 0; }
+  /// After factor(): whether what was left out was chosen for other data than those that make these squares,
+  /// so that choosing and factoring once more will leave out less.
+  [[nodiscard]] virtual bool choose_again(const CertificateInputs&) { return false; }
   /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
   [[nodiscard]] virtual std::optional<Failure> factor(RightHandSides b) = 0;
   /// Reduces further columns with the factor that is there; false where a representation cannot.
@@ -105,7 +111,7 @@ class Representation {
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
-  /// What is in use: band, dual, mixed (both), markov.
+  /// What is in use: band, dual, markov, elements.
   virtual std::string_view name() const = 0;
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;
@@ -128,6 +134,9 @@ class Representation {
 
   /// After factor(), which it keeps; none where a term is in a band.
   virtual std::optional<Weights> weights() { return std::nullopt; }
+  /// Where there are weights: independent normal numbers, one a weight, → a draw from N(0, their covariance),
+  /// which may take further numbers from `seed`.
+  virtual void draw_weights(std::span<double>, std::uint64_t) {}
   /// What a model file needs to predict without the data, of solved columns; none but from the dual.
   virtual std::optional<DualState> state(RightHandSides) { return std::nullopt; }
 };

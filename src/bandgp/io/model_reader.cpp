@@ -289,10 +289,13 @@ FitResult read_fit(const Fields& file, Index version) {
   fit.nll = file.finite_or("nll", kUnset);
   fit.certificate = read_certificate(file.object("certificate"));
   fit.method = file.text("method");
-  require(fit.method == "mixed" || fit.method == "markov" || parse_method(fit.method) != Method::automatic,
+  // Earlier programs kept sums in a band and on a grid at once; elements are what holds them now.
+  const bool band_and_grid = fit.method == "mixed";
+  if (band_and_grid) fit.method = "elements";
+  require(fit.method == "markov" || fit.method == "elements" || parse_method(fit.method) != Method::automatic,
           "method is not known");
-  fit.bandwidth = file.index("bandwidth");
-  const bool of_grid = fit.method == "dual" || fit.method == "mixed" || series->size() == 0;
+  fit.bandwidth = band_and_grid ? 0 : file.index("bandwidth");
+  const bool of_grid = fit.method == "dual" || series->size() == 0;
   const bool of_inputs = fit.method == "fitc" || fit.method == "vfe";  // there may be as many as points
   require(fit.bandwidth < (of_grid ? kWidestDual : series->size() + (of_inputs ? 1 : 0)),
           "bandwidth is too wide");

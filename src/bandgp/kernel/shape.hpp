@@ -11,7 +11,6 @@
 //                         tail(r) ≥ ∫ᵣ^∞ ρ bounds every row sum over points that were left out
 //   states                a state-space form with so many states
 //   basis                 columns of a basis
-//   spectrum              how fast the inverse of its covariance plus white noise decays
 // To add one: write the struct, add it to AnyShape.  Nothing else changes.
 #pragma once
 #include <algorithm>
@@ -37,14 +36,6 @@ struct ShapeValue {
 /// The basis whose columns sum up to a shape.
 enum class Basis { gaussian_grid };
 
-/// A spectral density ∝ λ^{2m−1}/(λ² + ω²ℓ²)^m: that of a Matérn shape of order m − ½.
-struct RationalSpectrum {
-  int m;
-  double lambda;
-};
-/// A spectral density ∝ e^{−ω²ℓ²/2}.
-struct GaussianSpectrum {};
-
 /// The parameters of a shape that only stretches: σ² ρ(|τ|/ℓ).
 inline constexpr std::array kVarianceAndLengthscale = {Quantity::variance, Quantity::lengthscale};
 
@@ -56,7 +47,6 @@ struct Se {
   static constexpr auto parameters = kVarianceAndLengthscale;
   static constexpr bool bends_at_data = false;
   static constexpr Basis basis = Basis::gaussian_grid;
-  static constexpr GaussianSpectrum spectrum{};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -82,7 +72,6 @@ struct Matern12 {
   static constexpr auto parameters = kVarianceAndLengthscale;
   static constexpr bool bends_at_data = true;
   static constexpr int states = 1;
-  static constexpr RationalSpectrum spectrum{states, 1};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -102,7 +91,6 @@ struct Matern32 {
   static constexpr auto parameters = kVarianceAndLengthscale;
   static constexpr bool bends_at_data = false;
   static constexpr int states = 2;
-  static constexpr RationalSpectrum spectrum{states, std::numbers::sqrt3};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -127,7 +115,6 @@ struct Matern52 {
   static constexpr bool bends_at_data = false;
   static constexpr double sqrt5 = 2.23606797749978969641;
   static constexpr int states = 3;
-  static constexpr RationalSpectrum spectrum{states, sqrt5};
   static constexpr double support = std::numeric_limits<double>::infinity();
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -149,8 +136,6 @@ struct Wendland2 {
   static constexpr std::string_view title = "Wendland 2";
   static constexpr auto parameters = kVarianceAndLengthscale;
   static constexpr bool bends_at_data = true;
-  /// That of a Matérn shape as smooth at 0 and with the same first odd power there: |r|³ times 20.
-  static constexpr RationalSpectrum spectrum{2, 3.915};
   static constexpr double support = 1;
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -173,8 +158,6 @@ struct Wendland4 {
   static constexpr std::string_view title = "Wendland 4";
   static constexpr auto parameters = kVarianceAndLengthscale;
   static constexpr bool bends_at_data = false;
-  /// As for wendland2: |r|⁵ times 448/3.
-  static constexpr RationalSpectrum spectrum{3, 5.827};
   static constexpr double support = 1;
   template <class T>
   static ShapeValue<T> at(const T& r) {
@@ -213,8 +196,6 @@ template <class S>
 concept HasBasis = Shape<S> && requires {
   { S::basis } -> std::convertible_to<Basis>;
 };
-template <class S>
-concept HasSpectrum = Shape<S> && requires { S::spectrum; };
 
 template <Shape... S>
 using AnyOf = std::variant<S...>;

@@ -36,6 +36,8 @@ static_assert(kLanes == 4, "Highway did not choose AVX2: a flag it asks for is m
 
 /// Eight doubles with the arithmetic of the micro-kernels; a value type that lives in registers.
 struct Column {
+  using Real = double;
+  static constexpr std::ptrdiff_t kWidth = 8, kRegisters = kParts;
   V part[kParts];
 
   static BANDGP_INLINE Column load(const double* p) {

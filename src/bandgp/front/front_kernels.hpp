@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of loops.hpp as a table, for every precision; doubles have one for each instruction set.
+#pragma once
+#include "bandgp/front/loops.hpp"
+
+namespace bandgp::front {
+
+template <class Real>
+struct Kernels {
+  void (*multiply)(bool add_to, const Real* a, Index row, Index step, Index m, Index depth, const Real* b,
+                   Index ldb, Index width, Real* c, Index ldc);
+  Real (*dot)(const Real* a, const Real* b, Index width);
+  void (*add)(Real factor, const Real* x, Index width, Real* y);
+  void (*downdate)(const Real* x, const Real* l, Index m, Index width, Real* f, Index ldf);
+  void (*combine)(const Real* l, const Real* s, Index m, Index lds, Index width, Real* out);
+  void (*gaussians)(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude, bool slope,
+                    Index width, Real* out);
+  void (*curve)(const Real* x, Index count, const Real* beta, Index q, Real* out);
+  void (*polynomials)(const Real* x, Index count, Index q, Index offset, Index width, Real* rows);
+  void (*reduce)(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b);
+  void (*solve)(const ColumnBlock<Real>& block, Real* r, Real* b);
+  void (*filter)(ElementBlock<Real>& block);
+  void (*pull)(const ElementBlock<Real>& block, const PullBlock<Real>& out);
+
+  template <class Lane>
+  static constexpr Kernels of() {
+    using All = Loops<Lane>;
+    return {&All::multiply, &All::dot,         &All::add,    &All::downdate, &All::combine, &All::gaussians,
+            &All::curve,    &All::polynomials, &All::reduce, &All::solve,    &All::filter,  &All::pull};
+  }
+};
+
+template <class Real>
+const Kernels<Real>& kernels() {
+  static constexpr Kernels<Real> plain = Kernels<Real>::template of<Plain<Real>>();
+  return plain;
+}
+/// Those of the instruction set in use.
+template <>
+const Kernels<double>& kernels<double>();
+
+}  // namespace bandgp::front
+
+// One table for each instruction set, defined by the copies of front_kernels.isa.cpp.
+namespace bandgp::isa_base {
+extern const front::Kernels<double> front_kernels;
+}
+namespace bandgp::isa_avx2 {
+extern const front::Kernels<double> front_kernels;
+}
+namespace bandgp::isa_avx512 {
+extern const front::Kernels<double> front_kernels;
+}

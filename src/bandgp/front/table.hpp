@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of any precision for the loops of the front: row by row, aligned, grown but never shrunk.
+#pragma once
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "bandgp/base/index.hpp"
+
+namespace bandgp::front {
+
+template <class Real>
+struct Aligned {
+  using value_type = Real;
+  Aligned() = default;
+  template <class Other>
+  explicit Aligned(const Aligned<Other>&) {}
+  static constexpr std::align_val_t kLine{64};
+  Real* allocate(std::size_t count) {
+    return static_cast<Real*>(::operator new(count * sizeof(Real), kLine));
+  }
+  void deallocate(Real* p, std::size_t) { ::operator delete(p, kLine); }
+  friend bool operator==(const Aligned&, const Aligned&) { return true; }
+};
+template <class Real>
+using Numbers = std::vector<Real, Aligned<Real>>;
+
+/// Rows of `width` numbers.
+template <class Real>
+struct Table {
+  Index width = 0;
+  Numbers<Real> numbers;
+
+  void resize(Index rows, Index new_width) {
+    width = new_width;
+    numbers.resize(static_cast<std::size_t>(rows * width));
+  }
+  void set_zero(Index rows, Index new_width) {
+    resize(rows, new_width);
+    std::fill_n(numbers.data(), rows * width, Real(0));
+  }
+  Real* data() { return numbers.data(); }
+  const Real* data() const { return numbers.data(); }
+  Real* operator[](Index row) { return numbers.data() + row * width; }
+  const Real* operator[](Index row) const { return numbers.data() + row * width; }
+};
+
+/// Columns of numbers, `stride` apart.
+template <class Real>
+struct Columns {
+  Real* data = nullptr;
+  Index count = 0, stride = 0;
+  Real* operator[](Index c) const { return data + c * stride; }
+};
+
+}  // namespace bandgp::front

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bandgp/gp/elements_representation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "bandgp/base/dot.hpp"
+#include "bandgp/base/normal_at.hpp"
+#include "bandgp/basis/local_polynomials.hpp"
+#include "bandgp/front/front.hpp"
+#include "bandgp/gp/cost_model.hpp"
+#include "bandgp/gp/simulate.hpp"
+
+namespace bandgp {
+namespace {
+
+/// How the tolerance is shared between the grids and the polynomials.
+constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
+/// The noise of a point that says nothing.
+constexpr double kSaysNothing = 1e100;
+
+}  // namespace
+
+bool has_elements(const Kernel& kernel) {
+  int states = 0;
+  for (const Term& term : kernel.terms) {
+    if (!has_basis(term) && state_count(term) == 0) return false;
+    states += state_count(term);
+  }
+  return !kernel.terms.empty() && states <= front::kMostStates;
+}
+
+struct ElementsRepresentation::Parts {
+  front::Front<double> front;
+  front::Front<double>::Slopes slopes;
+
+  template <class Real>
+  static void lay_out(const ElementsRepresentation& owner, const double* time, Index n,
+                      front::Front<Real>& front) {
+    std::vector<front::Gaussians> bases;
+    for (const SmoothTerm& term : owner.smooth_)
+      bases.push_back({term.design.spacing, owner.kernel_->terms[term.index].lengthscale,
+                       term.design.amplitude, term.design.cut * term.design.spacing});
+    front.lay_out(time, n, bases, owner.state_terms_, owner.polynomials_, owner.half_);
+  }
+};
+
+/// Those of some terms that are SE, as bits of bases, and the sum of the states that the others are.
+struct ElementsRepresentation::Selection {
+  unsigned bases = 0;
+  std::vector<double> states;
+};
+
+namespace {
+front::Columns<double> columns(RightHandSides b) { return {b.data, b.columns, b.stride}; }
+}  // namespace
+
+ElementsRepresentation::ElementsRepresentation(double tolerance, double max_bytes)
+    : tolerance_(tolerance), max_bytes_(max_bytes), parts_(std::make_unique<Parts>()) {}
+ElementsRepresentation::~ElementsRepresentation() = default;
+
+Index ElementsRepresentation::basis_size() const { return parts_->front.nodes(); }
+Index ElementsRepresentation::reduced_size() const { return parts_->front.reduced_size(); }
+Index ElementsRepresentation::carried_size() const { return parts_->front.carried_size(); }
+double ElementsRepresentation::log_determinant() { return parts_->front.log_determinant(); }
+void ElementsRepresentation::finish(RightHandSides b) { parts_->front.solve(columns(b)); }
+double ElementsRepresentation::condition() { return parts_->front.largest_pivot(); }
+
+Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
+  if (auto failure = choose(kernel, points, q_bound)) return {failure->bytes, failure->seconds, 0, 0};
+  const auto slots = static_cast<double>(parts_->front.slots());
+  const auto n = static_cast<double>(points.size()), nodes = static_cast<double>(parts_->front.nodes()),
+             multipliers = static_cast<double>(parts_->front.carried_size());
+  return {8 * ((nodes + multipliers) * slots + 6 * n), 1e-9 * elements_nanoseconds(kernel, points), 0, 0};
+}
+
+std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, const Observations& points,
+                                                      double q_bound) {
+  kernel_ = &kernel;
+  points_ = &points;
+  const bool keep = frozen_ && smooth_.size() + rough_.size() == kernel.terms.size();
+  if (!keep) {
+    smooth_.clear();
+    rough_.clear();
+    for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+      if (has_basis(kernel.terms[t])) {
+        smooth_.push_back({t, {}, {}});
+      } else {
+        rough_.push_back(t);
+      }
+    }
+  }
+  state_terms_.clear();
+  for (const std::size_t t : rough_) {
+    const int states = state_count(kernel.terms[t]);
+    state_terms_.push_back(
+        {states, kernel.terms[t].variance, std::sqrt(2.0 * states - 1) / kernel.terms[t].lengthscale});
+  }
+  errors_ = {};
+  reached_ = true;
+  double nodes = 0, others = 0;
+  for (const std::size_t t : rough_) others += kernel.terms[t].variance;
+  const auto count = static_cast<double>(smooth_.size());
+  for (SmoothTerm& term : smooth_) {
+    term.demand =
+        demand_for(kernel.terms[term.index], points.weighted(), q_bound, kGridShare * tolerance_ / count);
+    term.design = design_grid(term.demand);
+    const GridErrors errors = errors_of(term.design, term.demand);
+    reached_ = reached_ && term.design.reached && errors.fit_double();
+    errors_.aliasing = max(errors_.aliasing, errors.aliasing);
+    errors_.matrix = errors_.matrix + errors.matrix;
+    errors_.cut = errors_.cut + errors.cut;
+    errors_.basis = errors_.basis + errors.basis;
+    errors_.cross = errors_.cross + errors.cross;
+    errors_.prior = errors_.prior + errors.prior;
+    nodes += most_nodes(term.design, term.demand);
+  }
+  // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
+  // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
+  expected_ = {std::min(q_bound, std::max(2.0 * static_cast<double>(points.size()), 1.5 * seen_.residual)),
+               std::min(q_bound, std::max(2 * nodes, 1.5 * seen_.weights))};
+  const double budget = kPolynomialShare * tolerance_, r = std::sqrt(expected_.residual),
+               w = std::sqrt(expected_.weights);
+  double allowed = std::min({0.6 * budget / (r * w + 1e-300), std::sqrt(0.2 * budget) / (r + w + 1e-300),
+                             0.2 * budget / (nodes + 1)});
+  for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
+  if (!keep) {
+    std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
+    choose_polynomials(allowed);
+  }
+  const double slots = 40 * count + 3 * front::kMostStates, bytes = 8 * nodes * slots;
+  if (bytes > max_bytes_)
+    return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * elements_nanoseconds(kernel, points)};
+  Parts::lay_out(*this, points.time(), points.size(), parts_->front);
+  polynomial_error_ = error_of_polynomials(parts_->front.half());
+  return std::nullopt;
+}
+
+/// As many polynomials as cells of four spacings of the finest grid need, the front expanding a tenth beyond
+/// their ends, for all terms together to leave out at most `target`: longer cells cost on every point,
+/// shorter ones on every node.
+void ElementsRepresentation::choose_polynomials(double target) {
+  constexpr double kSpacings = 4 * 1.2;
+  constexpr Index kLeast = 8, kMost = 40;
+  polynomials_ = kLeast;
+  half_ = smooth_.empty() ? points_->span() / 8 + 1 : kSpacings / 2 * smooth_.back().design.spacing;
+  while (!smooth_.empty() && polynomials_ < kMost && error_of_polynomials(half_).value() > target)
+    ++polynomials_;
+}
+
+UpperBound ElementsRepresentation::error_of_polynomials(double half) const {
+  UpperBound error;
+  for (const SmoothTerm& term : smooth_)
+    error = error + polynomial_error(term.design, term.demand, polynomials_, half);
+  return error;
+}
+
+bool ElementsRepresentation::choose_again(const CertificateInputs& inputs) {
+  seen_ = {inputs.q - inputs.weights, inputs.weights};
+  const bool as_expected = seen_.residual <= expected_.residual && seen_.weights <= expected_.weights;
+  return !as_expected && !frozen_ && certificate(inputs).nll_error.value() > tolerance_;
+}
+
+std::optional<Failure> ElementsRepresentation::factor(RightHandSides b) {
+  if (!parts_->front.factor(points_->noise(), columns(b)))
+    return Failure{Failure::Kind::not_positive_definite, 0};
+  return std::nullopt;
+}
+
+bool ElementsRepresentation::reduce(RightHandSides b) {
+  parts_->front.reduce(columns(b));
+  return true;
+}
+
+void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
+  parts_->front.gradient(columns(b), parts_->slopes);
+  const auto put = [&](std::size_t term, double by_variance, double by_lengthscale) {
+    out[kernel_->parameter_index(term, &Term::variance)] = by_variance;
+    out[kernel_->parameter_index(term, &Term::lengthscale)] = by_lengthscale;
+  };
+  for (std::size_t t = 0; t < smooth_.size(); ++t)
+    put(smooth_[t].index, parts_->slopes.basis_variance[t], parts_->slopes.basis_lengthscale[t]);
+  for (std::size_t t = 0; t < rough_.size(); ++t)
+    put(rough_[t], parts_->slopes.state_variance[t], parts_->slopes.state_lengthscale[t]);
+  out.back() = 0;
+  for (Index i = 0; i < points_->size(); ++i)
+    out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
+  parts_->front.solve(columns(b));
+}
+
+void ElementsRepresentation::inverse_diagonal(std::span<double> out) {
+  parts_->front.gradient({nullptr, 0, 0}, parts_->slopes);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = 2 * parts_->slopes.noise[i];
+}
+
+Certificate ElementsRepresentation::certificate(CertificateInputs inputs) const {
+  GridErrors e = errors_;  // bounds relative to D hold relative to B, which is no smaller
+  e.cut = e.cut + polynomial_error_;
+  e.gram = e.relative_cut();
+  return dual_certificate(e, parts_->front.nodes(), inputs);
+}
+
+/// The same front in extended precision: what differs is what rounding did.  Long series by their beginning.
+double ElementsRepresentation::rounding(double*, const double* b) {
+  constexpr Index kMost = 5000;
+  const Index n = std::min(points_->size(), kMost);
+  const auto nll = [&]<class Real>(Real) {
+    front::Front<Real> front;
+    Parts::lay_out(*this, points_->time(), n, front);
+    const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
+    std::vector<Real> column(static_cast<std::size_t>(stride)), noise(points_->noise(), points_->noise() + n);
+    std::copy_n(b, n, column.begin());
+    if (!front.factor(noise.data(), {column.data(), 1, stride}))
+      return std::numeric_limits<Real>::quiet_NaN();
+    Real q = 0;
+    for (Index i = 0; i < front.reduced_size(); ++i)
+      q += column[static_cast<std::size_t>(i)] * column[static_cast<std::size_t>(i)];
+    return (q + front.log_determinant()) / 2;
+  };
+  const double difference =
+      static_cast<double>(std::abs(static_cast<long double>(nll(double{})) - nll(0.0L)));
+  return difference * static_cast<double>(points_->size()) / static_cast<double>(n);
+}
+
+ElementsRepresentation::Selection ElementsRepresentation::selection(unsigned terms) const {
+  const auto chosen = [&](std::size_t term) { return terms == kAllTerms || (terms >> term & 1U) != 0; };
+  Selection result;
+  result.states.assign(static_cast<std::size_t>(parts_->front.states().size()), 0);
+  for (std::size_t t = 0; t < smooth_.size(); ++t) {
+    if (chosen(smooth_[t].index)) result.bases |= 1U << t;
+  }
+  // State 0 is the sum, and the first term's own curve is that without the others'.
+  const bool first = !rough_.empty() && chosen(rough_[0]);
+  if (!rough_.empty()) result.states[0] = first ? 1 : 0;
+  for (std::size_t t = 1; t < rough_.size(); ++t)
+    result.states[static_cast<std::size_t>(parts_->front.states().offset(t))] =
+        (chosen(rough_[t]) ? 1 : 0) - (first ? 1 : 0);
+  return result;
+}
+
+namespace {
+
+/// out[t] += Σᵢ k(x_t − tᵢ)αᵢ for a Markov term, by sums over its states from both sides: u ← Fu + P∞e₀α
+/// forwards, w ← Fᵀw + e₀α backwards.
+void add_markov_sum(const markov::StateTerm& term, const double* time, Index n, const double* alpha,
+                    std::span<const double> x, double* out) {
+  const int p = term.states;
+  const double stationary[3] = {1, 1, p == 3 ? 2.0 / 3 : 0};  // P∞e₀/σ²
+  const auto move = [&](double gap, bool transposed, double* state) {
+    const double a = std::min(1000.0, term.rate * gap), decay = std::exp(-a);
+    const double k[3] = {decay, a * decay, 0.5 * a * a * decay};
+    double moved[3] = {};
+    for (int s = 0; s < p; ++s) {
+      for (int j = s; j < p; ++j) moved[transposed ? j : s] += k[j - s] * state[transposed ? s : j];
+    }
+    std::copy_n(moved, 3, state);
+  };
+  const Index m = std::ssize(x);
+  double state[3] = {}, at = 0;
+  for (Index i = 0, t = 0; t < m;) {
+    const bool data = i < n && time[i] <= x[static_cast<std::size_t>(t)];
+    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
+    if (i + t > 0) move(next - at, false, state);
+    at = next;
+    if (data) {
+      for (int s = 0; s < p; ++s) state[s] += term.variance * stationary[s] * alpha[i];
+      ++i;
+    } else {
+      out[t++] += state[0];
+    }
+  }
+  std::fill_n(state, 3, 0.0);
+  at = 0;
+  bool any = false;
+  for (Index i = n - 1, t = m - 1; t >= 0;) {
+    const bool data = i >= 0 && time[i] > x[static_cast<std::size_t>(t)];
+    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
+    if (any) move(at - next, true, state);
+    any = true;
+    at = next;
+    if (data) {
+      state[0] += alpha[i--];
+    } else {
+      for (int s = 0; s < p; ++s) out[t] += term.variance * stationary[s] * state[s];
+      --t;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x, unsigned terms,
+                                                       RightHandSides solved, double* projection,
+                                                       double* variance) {
+  const Selection chosen = selection(terms);
+  const Index m = std::ssize(x), n = points_->size();
+  for (Index c = 0; c < solved.columns; ++c) {
+    const double* column = solved.data + c * solved.stride;
+    double* to = projection + c * m;
+    for (Index t = 0; t < m; ++t)
+      to[t] = parts_->front.curve(column, chosen.bases, x[static_cast<std::size_t>(t)]);
+    for (std::size_t t = 0; t < rough_.size(); ++t) {
+      if (terms == kAllTerms || (terms >> rough_[t] & 1U) != 0)
+        add_markov_sum(state_terms_[t], points_->time(), n, column, x, to);
+    }
+  }
+  if (variance == nullptr) return std::nullopt;
+  // The tests among the points, saying nothing.
+  std::vector<double> time, noise;
+  std::vector<bool> wanted;
+  for (Index i = 0, t = 0; i + t < n + m;) {
+    const bool data = t == m || (i < n && points_->time()[i] <= x[static_cast<std::size_t>(t)]);
+    time.push_back(data ? points_->time()[i] : x[static_cast<std::size_t>(t)]);
+    noise.push_back(data ? points_->noise()[i] : kSaysNothing);
+    wanted.push_back(!data);
+    ++(data ? i : t);
+  }
+  front::Front<double> merged;
+  Parts::lay_out(*this, time.data(), n + m, merged);
+  if (!merged.factor(noise.data(), {nullptr, 0, 0})) return Failure{Failure::Kind::not_positive_definite, 0};
+  const std::vector<double> all = merged.variances(wanted, chosen.bases, chosen.states);
+  Index t = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (wanted[i]) variance[t++] = all[i];
+  }
+  return std::nullopt;
+}
+
+void ElementsRepresentation::covariance(std::span<const double> x, double* out) {
+  const Index m = std::ssize(x), n = points_->size(), reduced = round_up(reduced_size(), 8),
+              stride = reduced + round_up(carried_size(), 8);
+  std::vector<double> memory(static_cast<std::size_t>(m * stride));
+  for (Index t = 0; t < m; ++t) {
+    for (Index i = 0; i < n; ++i)
+      memory[static_cast<std::size_t>(t * stride + i)] =
+          (*kernel_)(x[static_cast<std::size_t>(t)] - points_->time()[i]);
+  }
+  parts_->front.reduce({memory.data(), m, stride});
+  for (Index s = 0; s < m; ++s) {
+    for (Index t = 0; t <= s; ++t) {
+      const double prior = (*kernel_)(x[static_cast<std::size_t>(s)] - x[static_cast<std::size_t>(t)]);
+      out[s * m + t] = out[t * m + s] =
+          prior - dot(memory.data() + s * stride, memory.data() + t * stride, reduced);
+    }
+  }
+}
+
+std::optional<Weights> ElementsRepresentation::weights() {
+  if (!rough_.empty()) return std::nullopt;
+  Weights result{{}, parts_->front.nodes(), parts_->front.weights_at()};
+  for (std::size_t t = 0; t < smooth_.size(); ++t) {
+    Weights::Part part{smooth_[t].design, {}, parts_->front.first_number(t)};
+    for (const auto& [first, count] : parts_->front.runs(t)) {
+      const Index number = part.runs.empty() ? 0 : part.runs.back().last();
+      part.runs.push_back({static_cast<double>(first), static_cast<double>(first + count), number});
+    }
+    result.parts.push_back(std::move(part));
+  }
+  return result;
+}
+
+/// By Matheron's rule: w′ − ŵ(b′) for a draw (w′, b′) of the model.
+void ElementsRepresentation::draw_weights(std::span<double> white, std::uint64_t seed) {
+  const Index n = points_->size(), stride = round_up(reduced_size(), 8) + round_up(carried_size(), 8);
+  std::vector<double> drawn(static_cast<std::size_t>(stride)), weights(static_cast<std::size_t>(stride)),
+      times(points_->time(), points_->time() + n);
+  std::ranges::copy(white, weights.begin() + parts_->front.weights_at());
+  parts_->front.add_basis(weights.data(), 1, drawn.data());
+  Kernel rough;
+  for (const std::size_t t : rough_) rough.terms.push_back(kernel_->terms[t]);
+  if (!rough_.empty()) {
+    const std::vector<double> path = simulate(rough, 0, times, seed);
+    for (std::size_t i = 0; i < path.size(); ++i) drawn[i] += path[i];
+  }
+  for (Index i = 0; i < n; ++i)
+    drawn[static_cast<std::size_t>(i)] += std::sqrt(points_->noise()[i]) * normal_at(seed + 1, i);
+  parts_->front.reduce({drawn.data(), 1, stride});
+  for (std::size_t j = 0; j < white.size(); ++j)
+    white[j] -= drawn[static_cast<std::size_t>(parts_->front.weights_at()) + j];
+}
+
+/// What weights drawn around their mean leave of b is Markov terms and noise, which the filter makes white.
+void ElementsRepresentation::whiten(double* column, std::uint64_t seed) {
+  const Index n = points_->size(), nodes = parts_->front.nodes();
+  std::vector<double> weights(static_cast<std::size_t>(parts_->front.weights_at() + nodes));
+  const std::span<double> drawn(weights.data() + parts_->front.weights_at(), static_cast<std::size_t>(nodes));
+  for (Index j = 0; j < nodes; ++j) drawn[static_cast<std::size_t>(j)] = normal_at(seed, j);
+  draw_weights(drawn, seed + 1);
+  parts_->front.restore_residual(column);  // b − Φŵ
+  parts_->front.add_basis(weights.data(), -1, column);
+  if (rough_.empty()) {
+    for (Index i = 0; i < n; ++i) column[i] /= std::sqrt(points_->noise()[i]);
+    return;
+  }
+  front::Front<double> filter;
+  filter.lay_out(points_->time(), n, {}, state_terms_, 1, std::numeric_limits<double>::infinity());
+  std::vector<double> white(
+      static_cast<std::size_t>(round_up(filter.reduced_size(), 8) + filter.carried_size()));
+  std::copy_n(column, n, white.begin());
+  (void)filter.factor(points_->noise(), {white.data(), 1, std::ssize(white)});
+  std::copy_n(white.begin(), n, column);
+}
+
+}  // namespace bandgp

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of SE and Markov terms, of any lengths, by elements and the front.                          [math.md
+// §11]
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "bandgp/basis/grid_design.hpp"
+#include "bandgp/gp/representation.hpp"
+#include "bandgp/markov/state_terms.hpp"
+
+namespace bandgp {
+
+/// Whether every term is SE or has states, and no more states than the front takes.
+bool has_elements(const Kernel& kernel);
+
+class ElementsRepresentation final : public Representation {
+ public:
+  ElementsRepresentation(double tolerance, double max_bytes);
+  ~ElementsRepresentation() override;
+
+  Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
+  std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
+  void freeze() override { frozen_ = true; }
+  void thaw() override { frozen_ = false; }
+  Index basis_size() const override;
+  bool choose_again(const CertificateInputs& inputs) override;
+  Index reduced_size() const override;
+  Index carried_size() const override;
+  std::optional<Failure> factor(RightHandSides b) override;
+  bool reduce(RightHandSides b) override;
+  double log_determinant() override;
+  void finish(RightHandSides b) override;
+  void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
+  void inverse_diagonal(std::span<double> out) override;
+  void whiten(double* column, std::uint64_t seed) override;
+  double rounding(double* column, const double* b) override;
+  Certificate certificate(CertificateInputs inputs) const override;
+  std::string_view name() const override { return "elements"; }
+  Index bandwidth() const override { return 0; }
+  double reach() const override { return 0; }
+  double condition() override;
+  std::optional<Failure> predict(std::span<const double> x, unsigned terms, RightHandSides solved,
+                                 double* projection, double* variance) override;
+  void covariance(std::span<const double> x, double* out) override;
+  std::optional<Weights> weights() override;
+  void draw_weights(std::span<double> white, std::uint64_t seed) override;
+  bool reaches_tolerance() const { return reached_; }
+
+ private:
+  /// An SE term with its grid.
+  struct SmoothTerm {
+    std::size_t index = 0;  // in the kernel
+    GridDemand demand;
+    GridDesign design;
+  };
+  /// The two parts of q: what the data leave, and the weights.
+  struct Squares {
+    double residual = 0, weights = 0;
+  };
+  struct Parts;  // the front and what goes with it
+  struct Selection;
+  Selection selection(unsigned terms) const;
+  void choose_polynomials(double target);
+  UpperBound error_of_polynomials(double half) const;
+
+  double tolerance_, max_bytes_;
+  bool frozen_ = false, reached_ = true;
+  const Kernel* kernel_ = nullptr;
+  const Observations* points_ = nullptr;
+  std::vector<SmoothTerm> smooth_;
+  std::vector<std::size_t> rough_;  // indices of the Markov terms
+  std::vector<markov::StateTerm> state_terms_;
+  Index polynomials_ = 16;
+  double half_ = 1;
+  Squares expected_, seen_;  // by what was left out, and at the last θ
+  GridErrors errors_;
+  UpperBound polynomial_error_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace bandgp

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements and the front: NLL, gradient and solves of sums of SE and Markov terms against the dense model in
+// long double, and the same code in both precisions on longer series.
+#include "bandgp/front/front.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/dense_gp.hpp"
+#include "support/effort.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace bandgp;
+using support::Random;
+
+struct Smooth {
+  double variance, lengthscale;
+};
+struct Rough {
+  int states;
+  double variance, lengthscale;
+};
+struct Problem {
+  std::vector<Smooth> smooth;
+  std::vector<Rough> rough;
+  std::vector<double> time, value, noise;
+};
+
+Problem make_problem(Random& random, std::size_t n, std::vector<Smooth> smooth, std::vector<Rough> rough,
+                     double noise, bool gaps) {
+  Problem p{std::move(smooth), std::move(rough), {}, {}, {}};
+  double t = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    t += random.uniform(0.1, 1.9) + (gaps && random.chance(0.01) ? random.uniform(30, 500) : 0);
+    p.time.push_back(t);
+    p.value.push_back(std::sin(0.05 * t) + std::sqrt(noise) * random.normal());
+    p.noise.push_back(noise * std::exp(0.5 * random.normal()));
+  }
+  return p;
+}
+
+/// A grid and polynomials that leave out less than double precision shows.
+template <class Real>
+front::Front<Real> front_of(const Problem& p, double shortest_chunks = 1) {
+  std::vector<front::Gaussians> bases;
+  std::vector<markov::StateTerm> terms;
+  double half = p.smooth.empty() ? 10 : std::numeric_limits<double>::infinity();
+  for (const Smooth& term : p.smooth) {
+    const double spacing = 0.36 * term.lengthscale;
+    bases.push_back({spacing, term.lengthscale,
+                     std::sqrt(term.variance * spacing / term.lengthscale * std::sqrt(2 / std::numbers::pi)),
+                     5.6 * term.lengthscale});
+    half = std::min(half, 0.65 * term.lengthscale);
+  }
+  for (const Rough& term : p.rough)
+    terms.push_back({term.states, term.variance, std::sqrt(2.0 * term.states - 1) / term.lengthscale});
+  front::Front<Real> result;
+  result.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 18, shortest_chunks * half);
+  return result;
+}
+
+template <class Real>
+struct Computed {
+  bool positive = false;
+  Real nll = 0;
+  std::vector<Real>
+      gradient;  // variance and length-scale of every smooth term, then of every rough one, noise
+  std::vector<Real> solved;
+  Index chunks = 0;
+};
+template <class Real>
+Computed<Real> compute(const Problem& p, double shortest_chunks = 1) {
+  front::Front<Real> front = front_of<Real>(p, shortest_chunks);
+  const auto n = std::ssize(p.time);
+  const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
+  std::vector<Real> column(static_cast<std::size_t>(stride)), noise(p.noise.begin(), p.noise.end());
+  std::copy(p.value.begin(), p.value.end(), column.begin());
+  const front::Columns<Real> b{column.data(), 1, stride};
+  Computed<Real> result;
+  result.chunks = front.chunks();
+  result.positive = front.factor(noise.data(), b);
+  Real q = 0;
+  for (Index i = 0; i < front.reduced_size(); ++i)
+    q += column[static_cast<std::size_t>(i)] * column[static_cast<std::size_t>(i)];
+  result.nll = (front.log_determinant() + q) / 2;
+  typename front::Front<Real>::Slopes slopes;
+  front.gradient(b, slopes);
+  for (std::size_t t = 0; t < p.smooth.size(); ++t) {
+    result.gradient.push_back(slopes.basis_variance[t]);
+    result.gradient.push_back(slopes.basis_lengthscale[t]);
+  }
+  for (std::size_t t = 0; t < p.rough.size(); ++t) {
+    result.gradient.push_back(slopes.state_variance[t]);
+    result.gradient.push_back(slopes.state_lengthscale[t]);
+  }
+  result.gradient.push_back(0);
+  for (Index i = 0; i < n; ++i)
+    result.gradient.back() += slopes.noise[static_cast<std::size_t>(i)] * noise[static_cast<std::size_t>(i)];
+  front.solve(b);
+  result.solved.assign(column.begin(), column.begin() + n);
+  return result;
+}
+
+dense::Matrix covariance(const Problem& p, dense::Real noise_factor) {
+  const char* const names[] = {"matern12", "matern32", "matern52"};
+  const std::size_t n = p.time.size();
+  dense::Matrix a(n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const dense::Real lag = std::abs(static_cast<dense::Real>(p.time[i]) - p.time[j]);
+      for (const Smooth& term : p.smooth)
+        a(i, j) += term.variance * dense::shape_value("se", lag / term.lengthscale);
+      for (const Rough& term : p.rough)
+        a(i, j) += term.variance * dense::shape_value(names[term.states - 1], lag / term.lengthscale);
+    }
+    a(i, i) += noise_factor * p.noise[i];
+  }
+  return a;
+}
+dense::Real dense_nll(const Problem& p, dense::Real noise_factor = 1) {
+  const auto factor = dense::cholesky(covariance(p, noise_factor));
+  const dense::Vector y(p.value.begin(), p.value.end());
+  dense::Real nll = dense::dot(y, dense::solve(*factor, y)) / 2;
+  for (std::size_t i = 0; i < y.size(); ++i) nll += std::log((*factor)(i, i));
+  return nll;
+}
+/// By the log of a parameter, with differences of the eighth order.
+template <class Moved>
+dense::Real slope(const Moved& moved) {
+  const dense::Real weight[] = {4.0L / 5, -1.0L / 5, 4.0L / 105, -1.0L / 280}, h = 1e-3L;
+  dense::Real sum = 0;
+  for (int k = 0; k < 4; ++k)
+    sum += weight[k] * (moved(std::exp((k + 1) * h)) - moved(std::exp(-(k + 1) * h)));
+  return sum / h;
+}
+std::vector<dense::Real> dense_gradient(const Problem& p) {
+  std::vector<dense::Real> gradient;
+  const auto by = [&](auto member) {
+    gradient.push_back(slope([&](dense::Real factor) {
+      Problem moved = p;
+      double& value = member(moved);
+      value = static_cast<double>(value * factor);
+      return dense_nll(moved);
+    }));
+  };
+  for (std::size_t t = 0; t < p.smooth.size(); ++t) {
+    by([t](Problem& m) -> double& { return m.smooth[t].variance; });
+    by([t](Problem& m) -> double& { return m.smooth[t].lengthscale; });
+  }
+  for (std::size_t t = 0; t < p.rough.size(); ++t) {
+    by([t](Problem& m) -> double& { return m.rough[t].variance; });
+    by([t](Problem& m) -> double& { return m.rough[t].lengthscale; });
+  }
+  gradient.push_back(slope([&](dense::Real factor) { return dense_nll(p, factor); }));
+  return gradient;
+}
+
+struct Sum {
+  const char* name;
+  std::vector<Smooth> smooth;
+  std::vector<Rough> rough;
+};
+const std::vector<Sum>& sums() {
+  static const std::vector<Sum> all = {
+      {"se(20)", {{1, 20}}, {}},
+      {"matern12(2)", {}, {{1, 1, 2}}},
+      {"se(20) + matern12(500)", {{1, 20}}, {{1, 1, 500}}},
+      {"se(200) + matern12(2)", {{1, 200}}, {{1, 1, 2}}},
+      {"se(30) + matern32(10000)", {{1, 30}}, {{2, 1, 1e4}}},
+      {"se(20) + matern52(3000)", {{1, 20}}, {{3, 1, 3000}}},
+      {"se(200) + se(10)", {{1, 200}, {1, 10}}, {}},
+      {"se(200) + se(10) + matern12(3) + matern32(60)", {{1, 200}, {0.5, 10}}, {{1, 1, 3}, {2, 0.3, 60}}},
+      {"se(1.5) + matern12(500)", {{1, 1.5}}, {{1, 1, 500}}}};
+  return all;
+}
+
+TEST(Front, nll_gradient_and_solves_equal_the_dense_ones) {
+  Random random(15);
+  int seen = 0;
+  const std::size_t n = support::kSanitized ? 60 : support::short_effort() ? 100 : 300;
+  for (const Sum& sum : sums()) {
+    for (const bool gaps : {false, true}) {
+      SCOPED_TRACE(testing::Message() << sum.name << (gaps ? " with gaps" : ""));
+      const Problem p = make_problem(random, n, sum.smooth, sum.rough, 0.1, gaps);
+      const Computed<double> computed = compute<double>(p);
+      ASSERT_TRUE(computed.positive);
+      const dense::Real truth = dense_nll(p);
+      EXPECT_LT(std::abs(computed.nll - static_cast<double>(truth)),
+                1e-11 * (static_cast<double>(n) + std::abs(static_cast<double>(truth))));
+      const std::vector<dense::Real> gradient = dense_gradient(p);
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        const double expected = static_cast<double>(gradient[i]);
+        EXPECT_LT(std::abs(computed.gradient[i] - expected),
+                  1e-9 * (std::abs(expected) + 1e-3 * static_cast<double>(n)))
+            << i;
+      }
+      const auto factor = dense::cholesky(covariance(p, 1));
+      const dense::Vector alpha = dense::solve(*factor, dense::Vector(p.value.begin(), p.value.end()));
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_LT(std::abs(computed.solved[i] - static_cast<double>(alpha[i])),
+                  1e-9 * (1 + std::abs(static_cast<double>(alpha[i]))))
+            << i;
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 18);
+}
+
+TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
+  // Test points are points that say nothing, among the others.
+  Random random(18);
+  const char* const names[] = {"matern12", "matern32", "matern52"};
+  for (const Sum& sum : sums()) {
+    Problem data = make_problem(random, 60, sum.smooth, sum.rough, 0.1, true), all = data;
+    std::vector<bool> wanted(all.time.size());
+    for (int k = 0; k < 25; ++k) {
+      const double t = random.uniform(data.time.front() - 20, data.time.back() + 20);
+      const auto at = std::ranges::lower_bound(all.time, t) - all.time.begin();
+      all.time.insert(all.time.begin() + at, t);
+      all.noise.insert(all.noise.begin() + at, 1e100);
+      wanted.insert(wanted.begin() + at, true);
+    }
+    front::Front<double> front = front_of<double>(all);
+    const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
+    ASSERT_TRUE(front.factor(all.noise.data(), {nullptr, 0, stride})) << sum.name;
+    const auto factor = dense::cholesky(covariance(data, 1));
+    // The whole curve, the first smooth term, the last rough one.
+    for (const int part : {0, 1, 2}) {
+      if ((part == 1 && sum.smooth.empty()) || (part == 2 && sum.rough.empty())) continue;
+      const unsigned bases = part == 0 ? ~0U : part == 1 ? 1U : 0U;
+      std::vector<double> select(static_cast<std::size_t>(front.states().size()));
+      if (part == 0 && !select.empty()) select[0] = 1;
+      if (part == 2) {
+        const std::size_t last = sum.rough.size() - 1;
+        // Of two terms the second has its own state; of one it is the sum.
+        select[static_cast<std::size_t>(front.states().offset(last))] = 1;
+      }
+      const std::vector<double> variance = front.variances(wanted, bases, select);
+      const auto k = [&](dense::Real lag) {
+        dense::Real value = 0;
+        for (std::size_t t = 0; t < sum.smooth.size(); ++t)
+          if (part == 0 || (part == 1 && t == 0))
+            value +=
+                sum.smooth[t].variance * dense::shape_value("se", std::abs(lag) / sum.smooth[t].lengthscale);
+        for (std::size_t t = 0; t < sum.rough.size(); ++t)
+          if (part == 0 || (part == 2 && t + 1 == sum.rough.size()))
+            value += sum.rough[t].variance * dense::shape_value(names[sum.rough[t].states - 1],
+                                                                std::abs(lag) / sum.rough[t].lengthscale);
+        return value;
+      };
+      for (std::size_t i = 0; i < all.time.size(); ++i) {
+        if (!wanted[i]) continue;
+        dense::Vector cross;
+        for (const double t : data.time) cross.push_back(k(static_cast<dense::Real>(all.time[i]) - t));
+        const dense::Real truth = k(0) - dense::dot(cross, dense::solve(*factor, cross));
+        EXPECT_LT(std::abs(variance[i] - static_cast<double>(truth)), 1e-9) << sum.name << ", part " << part;
+      }
+    }
+  }
+}
+
+TEST(Front, short_chunks_beside_long_smooth_states_lose_nothing) {
+  // Multipliers before their weights, or states before their multipliers, would be wrong by nats here.
+  Random random(16);
+  for (const Rough& rough : {Rough{3, 1, 1e5}, Rough{3, 1, 500}, Rough{2, 1, 1e4}, Rough{1, 1, 500}}) {
+    for (const double shortest : {20.0, 2.0, 0.02}) {  // the last has a point or none in a chunk
+      const Problem p = make_problem(random, 120, {{1, 20}, {1e-3, shortest}}, {rough}, 0.1, false);
+      const Computed<double> computed = compute<double>(p);
+      ASSERT_TRUE(computed.positive) << rough.states << ", " << shortest;
+      EXPECT_LT(std::abs(computed.nll - static_cast<double>(dense_nll(p))), 1e-8)
+          << rough.states << ", " << shortest;
+      if (shortest < 1) {
+        EXPECT_EQ(computed.chunks, 120);
+      }
+    }
+  }
+}
+
+TEST(Front, errors_do_not_grow_with_the_number_of_chunks) {
+  Random random(17);
+  const std::size_t n = support::kSanitized ? 300 : support::short_effort() ? 3000 : 30000;
+  for (const Sum& sum : {sums()[0], sums()[2], sums()[5], sums()[8]}) {
+    const Problem p = make_problem(random, n, sum.smooth, sum.rough, 0.1, false);
+    const Computed<double> rounded = compute<double>(p);
+    const Computed<long double> truth = compute<long double>(p);
+    ASSERT_TRUE(rounded.positive && truth.positive) << sum.name;
+    EXPECT_LT(std::abs(rounded.nll - static_cast<double>(truth.nll)), 1e-9) << sum.name;
+    for (std::size_t i = 0; i < truth.gradient.size(); ++i) {
+      const double expected = static_cast<double>(truth.gradient[i]);
+      EXPECT_LT(std::abs(rounded.gradient[i] - expected),
+                1e-9 * (std::abs(expected) + 1e-3 * static_cast<double>(n)))
+          << sum.name << ", " << i;
+    }
+  }
+}
+
+}  // namespace
