@@ -21,6 +21,26 @@ AT = ["--variance", "1", "--lengthscale", "3", "--noise", "0.1"]
 
 # --- the programme -----------------------------------------------------------------------------------------------------
 
+def test_a_plan_tells_where_every_term_is_held(f):
+    f.series(n=400)
+    def plan(kernel, *more, code=0):
+        return f.json("nll", "data.csv", "--kernel", kernel, "--noise", 0.1, "--plan", *more, code=code)
+    for kernel, method, where in (("1*se(lengthscale=20) + 1*matern32(lengthscale=50)", "elements", ["grid", "states"]),
+                                  ("1*se(lengthscale=20)", "dual", ["grid"]),
+                                  ("1*se(lengthscale=1)", "band", ["band"]),
+                                  ("1*matern12(lengthscale=3)", "markov", ["states"])):
+        told = plan(kernel)
+        require(told["method"] == method and [t["where"] for t in told["terms"]] == where, told)
+        require(told["bytes"] > 0 and told["evaluation_seconds"] > 0 and all(t["rows"] > 0 for t in told["terms"]), told)
+        done = f.json("nll", "data.csv", "--kernel", kernel, "--noise", 0.1)
+        require(done["method"] == method, done)
+    text = f.run("nll", "data.csv", "--kernel", "1*se(lengthscale=20) + 1*matern32(lengthscale=50)", "--noise", 0.1, "--plan").stdout
+    require("Gaussians on a grid" in text and "2 states" in text and "NLL" not in text, text)
+    refused = plan("1*se(lengthscale=20)", "--max-bytes", "10kB", code=1)
+    require("allowed" in refused["message"], refused)
+    f.refused("nll", "data.csv", "--kernel", "1*se(lengthscale=20)", "--noise", 0.1, "--max-bytes", "much", says="--max-bytes")
+
+
 def test_help_of_everything_shows_an_example(f):
     for command in ([], ["fit"], ["report"], ["nll"], ["bandwidth"], ["info"]):
         for flag in ("--help", "-h"):

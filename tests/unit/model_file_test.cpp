@@ -15,6 +15,7 @@
 
 #include "bandgp/io/base64.hpp"
 #include "bandgp/io/checksum.hpp"
+#include "support/effort.hpp"
 #include "support/random.hpp"
 
 namespace {
@@ -262,8 +263,10 @@ TEST(ModelFile, every_truncation_is_refused) {
 TEST(ModelFile, every_altered_byte_is_noticed) {
   const std::string text = to_model_text(small_fit());
   std::string altered = text;
+  // Every byte; under sanitizers one bit of each.
+  const bool one_bit = support::kSanitized && support::short_effort();
   for (std::size_t at = 0; at < text.size(); ++at) {
-    for (const int bit : {1, 2, 4, 8, 16, 32, 64, 128}) {
+    for (int bit = one_bit ? 1 << at % 8 : 1; bit <= 128; bit *= one_bit ? 256 : 2) {
       altered[at] = static_cast<char>(text[at] ^ bit);
       const std::string error = error_of(altered);
       ASSERT_NE(error, "no error") << "byte " << at << ", bit " << bit;

@@ -90,6 +90,7 @@ int fit_series(const FitFlags& flags) {
   const Input input = read_input(flags.data, options.mean);
   const Interrupt interrupt;
   options.threads = thread_count(flags.common);
+  options.max_bytes = given_max_bytes(flags.common);
 
   FitResult result;
   {
@@ -160,6 +161,7 @@ void add_fit(CLI::App& program, Run& run, const std::string& typed) {
   command->add_option("--report", flags->report, "write a report, one HTML page, to this file")
       ->type_name("FILE")
       ->group("Output");
+  add_memory_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
   set_examples(*command, {"bandgp fit data/sunspots.csv -o model.json --report sunspots.html",
                           "bandgp fit data/sunspots.csv --y sunspots --kernel 'se + se' --json"});

@@ -22,6 +22,7 @@ struct NllFlags {
   ModelFlags model;
   CutFlags cut;
   CommonFlags common;
+  bool plan = false;
 };
 
 /// An evaluation that takes longer than this is announced.
@@ -84,18 +85,62 @@ std::string to_text(const EvaluationResult& result, const Input& input, const Mo
                                      seconds_text(result.evaluation_seconds)));
 }
 
+/// What an evaluation would do, without doing it.
+int print_plan(const CostEstimate& cost, const Input& input, const Model& model, double allowed, bool json) {
+  const bool fits = cost.bytes <= allowed;
+  const std::string refusal =
+      fits ? ""
+           : fmt::format("needs {:.3g} GB of memory, where {:.3g} GB are allowed; {}", cost.bytes / 1e9,
+                         allowed / 1e9, words(cost.advice, flag_spelling));
+  if (json) {
+    Json terms = Json::array();
+    for (std::size_t t = 0; t < cost.places.size(); ++t)
+      terms.push_back({{"kernel", bandgp::to_text(Kernel{{model.kernel.terms[t]}})},
+                       {"where", cost.places[t].where},
+                       {"rows", cost.places[t].rows}});
+    Json plan;
+    add_size(plan, *input.series);
+    plan["method"] = cost.method;
+    plan["terms"] = std::move(terms);
+    plan["bytes"] = cost.bytes;
+    plan["evaluation_seconds"] = cost.seconds_per_evaluation;
+    if (!fits) plan["message"] = refusal;
+    print(plan);
+    return fits ? 0 : 1;
+  }
+  std::string terms;
+  for (std::size_t t = 0; t < cost.places.size(); ++t) {
+    const TermPlace& place = cost.places[t];
+    const std::string_view what = place.where == "band"   ? "neighbours a side, in a band of the covariance"
+                                  : place.where == "grid" ? "Gaussians on a grid"
+                                  : place.rows == 1       ? "state, carried from point to point"
+                                                          : "states, carried from point to point";
+    terms += fmt::format("{}{}: {} {}", t > 0 ? "\n" : "", bandgp::to_text(Kernel{{model.kernel.terms[t]}}),
+                         place.rows, what);
+  }
+  write_stdout(field("Read", input_text(input)) + field("Method", std::string(cost.method)) +
+               (terms.empty() ? "" : field("Terms", terms)) +
+               field("Cost", fmt::format("about {} an evaluation with gradient on one thread, {:.3g} MB",
+                                         seconds_text(cost.seconds_per_evaluation), cost.bytes / 1e6)) +
+               (fits ? "" : field("Refused", refusal)));
+  return fits ? 0 : 1;
+}
+
 int nll(const NllFlags& flags) {
   check(flags.common);
   const Model model = given_model(flags.model);
   const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
   require_usable(model, *input.series);
-  const CostEstimate cost = estimate_cost(*input.series, model, cut);
+  const double max_bytes = given_max_bytes(flags.common);
+  const CostEstimate cost = estimate_cost(*input.series, model, cut, max_bytes);
+  if (flags.plan)
+    return print_plan(cost, input, model, max_bytes > 0 ? max_bytes : default_max_bytes(), flags.common.json);
   if (cost.seconds_per_evaluation > kLongSeconds && !flags.common.quiet) {
     fmt::print(stderr, "bandgp: {} on {} points takes about {:.0f} s; {}\n", cost.what, cost.n,
                cost.seconds_per_evaluation, words(cost.advice, flag_spelling));
   }
-  const EvaluationResult result = evaluate(*input.series, model, cut, 0, thread_count(flags.common));
+  const EvaluationResult result = evaluate(*input.series, model, cut, max_bytes, thread_count(flags.common));
 
   std::string message;
   if (result.failure) {
@@ -129,6 +174,11 @@ void add_nll(CLI::App& program, Run& run) {
   add_mean_flag(*command, flags->model);
   add_cut_flags(*command, flags->cut);
   add_method_flag(*command, flags->common);
+  command
+      ->add_flag("--plan", flags->plan,
+                 "tell where every term would be held and what an evaluation takes, and evaluate nothing")
+      ->group("Output");
+  add_memory_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
   set_examples(*command, {"bandgp nll data/sunspots.csv --variance 1500 --lengthscale 1.5 --noise 300",
                           "bandgp nll data/sunspots.csv --kernel '1500*se(lengthscale=2) + "

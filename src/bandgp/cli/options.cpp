@@ -125,7 +125,7 @@ void add_cut_flags(CLI::App& command, CutFlags& flags) {
 void add_method_flag(CLI::App& command, CommonFlags& flags) {
   command
       .add_option("--method", flags.method,
-                  "how the covariance is held (default: auto, the cheaper of band and dual at each step)")
+                  "how the covariance is held (default: auto, the cheapest exact form at each step)")
       ->type_name("auto|band|dual|exact|fitc|vfe|taper|vecchia")
       ->group("Exactness");
 }
@@ -143,6 +143,26 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
   command.add_flag("--quiet", flags.quiet, "no progress, no remarks")->group("Output");
 }
 
+void add_memory_flag(CLI::App& command, CommonFlags& flags) {
+  command
+      .add_option("--max-bytes", flags.max_bytes,
+                  "memory that may be used, such as 4GB or 500MB (default: 60 % of the machine's)")
+      ->type_name("SIZE")
+      ->group("Output");
+}
+
+double given_max_bytes(const CommonFlags& flags) {
+  if (!flags.max_bytes) return 0;
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1}, {"", 1}};
+  for (const auto& [unit, size] : kUnits) {
+    if (!flags.max_bytes->ends_with(unit)) continue;
+    return size *
+           positive_number("--max-bytes", flags.max_bytes->substr(0, flags.max_bytes->size() - unit.size()));
+  }
+  return 0;
+}
+
 void check(const CommonFlags& flags) {
   try {
     (void)parse_method(flags.method);
@@ -151,6 +171,7 @@ void check(const CommonFlags& flags) {
   }
   if (flags.seed) whole_number("--seed", *flags.seed);
   thread_count(flags);
+  given_max_bytes(flags);
 }
 
 Index thread_count(const CommonFlags& flags) {

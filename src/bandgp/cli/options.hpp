@@ -45,13 +45,15 @@ void add_tolerance_flag(CLI::App& command, CutFlags& flags);  // --tolerance onl
 
 struct CommonFlags {
   std::string method = "auto";
-  Text seed, threads;
+  Text seed, threads, max_bytes;
   bool json = false, quiet = false;
 };
 void add_method_flag(CLI::App& command, CommonFlags& flags);   // --method
 void add_common_flags(CLI::App& command, CommonFlags& flags);  // --threads, --seed, --json, --quiet
 void check(const CommonFlags& flags);
-Index thread_count(const CommonFlags& flags);  // as asked for, or as many as there are processors
+void add_memory_flag(CLI::App& command, CommonFlags& flags);  // --max-bytes
+Index thread_count(const CommonFlags& flags);      // as asked for, or as many as there are processors
+double given_max_bytes(const CommonFlags& flags);  // 0: the default
 
 /// The series, and what is worth telling about where it came from.
 struct Input {

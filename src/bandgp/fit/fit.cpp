@@ -216,7 +216,9 @@ CostEstimate cost_at(Evaluator& evaluator, const InternalModel& model, const Cut
           1,
           thin,
           held(cut, cost.bandwidth),
-          cheaper_alternatives(cut, model.kernel, thin)};
+          cheaper_alternatives(cut, model.kernel, thin),
+          cost.method,
+          cost.places};
 }
 
 /// Tells what training on all the data costs when that is much; false when it must not or shall not be spent.
@@ -577,9 +579,10 @@ std::shared_ptr<Posterior> FitResult::build_posterior(Index threads) const {
       series, model, make_representation(bandgp::to_internal(cut, series->units), 0, threads));
 }
 
-CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut) {
+CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut, double max_bytes) {
   require_valid(model, series);
-  Evaluator evaluator(series, model.mean, make_representation(bandgp::to_internal(cut, series.units), 0));
+  Evaluator evaluator(series, model.mean,
+                      make_representation(bandgp::to_internal(cut, series.units), max_bytes));
   return cost_at(evaluator, bandgp::to_internal(model, series.units), cut);
 }
 

@@ -45,10 +45,12 @@ struct CostEstimate {
   Index n, bandwidth;
   double bytes;  // of the matrix
   double seconds_per_evaluation;
-  int evaluations;              // that training on all the data may take; 1 where there is no training
-  double thin;                  // a spacing that would bring the band down to about 200, user's time units
-  std::string what;             // What needs the memory: "a band of 300 neighbours".
-  std::vector<Message> advice;  // how to do with less
+  int evaluations;               // that training on all the data may take; 1 where there is no training
+  double thin;                   // a spacing that would bring the band down to about 200, user's time units
+  std::string what;              // What needs the memory: "a band of 300 neighbours".
+  std::vector<Message> advice;   // how to do with less
+  std::string_view method = {};  // what would be in use, as Likelihood::method
+  std::vector<TermPlace> places = {};  // where every term is held
 };
 
 /// Evaluations on the whole series in the last stage of training this many parameters.  About three for each:
@@ -156,6 +158,6 @@ struct EvaluationResult {
 EvaluationResult evaluate(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0,
                           Index threads = 1);
 /// What that will take, roughly, before it is spent.
-CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut);
+CostEstimate estimate_cost(const Series& series, const Model& model, const Cut& cut, double max_bytes = 0);
 
 }  // namespace bandgp

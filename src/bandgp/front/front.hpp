@@ -49,6 +49,10 @@ class Front {
   Index polynomials() const { return q_; }
   /// The number of a basis's first weight, and its nodes as runs (first, count) of consecutive ones.
   Index first_number(std::size_t t) const { return chunks_.front().nodes[t].number; }
+  Index node_count(std::size_t t) const {
+    const Range& last = chunks_.back().nodes[t];
+    return last.number + last.count() - first_number(t);
+  }
   std::vector<std::pair<Index, Index>> runs(std::size_t t) const {
     std::vector<std::pair<Index, Index>> result;
     for (const Chunk& here : chunks_) {
@@ -87,9 +91,7 @@ class Front {
     right_.set_zero(slots_, round_up(b.count, 8));
     for (Index c = 0; c < chunks(); ++c) {
       if (!assemble(c, b, true)) return false;
-      for (const Index slot : ending(c)) {
-        if (!eliminate(slot)) return false;
-      }
+      if (!eliminate(ending(c))) return false;
     }
     reduce_back(b);
     return true;
@@ -327,7 +329,7 @@ class Front {
     const Gaussians& basis = bases_.back();
     const Index beyond = static_cast<Index>(std::ceil((basis.reach + half_) / basis.spacing));
     first_of_cell_ = -beyond;
-    const Index width = round_up(2 * beyond + cell_nodes_ + 1, 8);
+    const Index width = round_up(2 * beyond + cell_nodes_ + 1, 8) + 8;  // whole lanes of the last nodes
     const auto size = static_cast<std::size_t>(width);
     Numbers<Real> centre(size), inverse(size, 1 / Real(basis.lengthscale)),
         amplitude(size, Real(basis.amplitude));
@@ -426,9 +428,9 @@ class Front {
   /// cells' table does not have them or they are asked for.
   void find_nodes(Index c, bool with_gaussians = false) {
     const auto size = static_cast<std::size_t>(slots_);
-    const bool in_table = bases_.size() == 1 && !chunk(c).identity && !with_gaussians;
+    const bool gaussians = with_gaussians || !in_table(c);
     number_.assign(size, -1);
-    if (!in_table) {
+    if (gaussians) {
       centre_.assign(size, Real(0));
       inverse_length_.assign(size, Real(0));
       amplitude_.assign(size, Real(0));
@@ -439,7 +441,7 @@ class Front {
       const auto behind = static_cast<std::size_t>(ring_begin_[t] + ring_[t]);
       for (Index j = nodes.first; j <= nodes.last; ++j) {
         number_[slot] = weights_at() + nodes.number + (j - nodes.first);
-        if (!in_table) {
+        if (gaussians) {
           centre_[slot] = Real(j) * Real(bases_[t].spacing);
           inverse_length_[slot] = 1 / Real(bases_[t].lengthscale);
           amplitude_[slot] = Real(bases_[t].amplitude);
@@ -471,22 +473,45 @@ class Front {
       loops().multiply(false, transform_.data(), q, 1, q, q, values_.data(), slots_, others, out[p], slots_);
     }
     const Table<Real>& table = slopes ? cell_slopes_ : cell_;
-    const std::size_t t = bases_.size() - 1;
-    const Range& nodes = here.nodes[t];
-    const Index from = nodes.first - (here.cell * cell_nodes_ + first_of_cell_),
-                slot = node_slot(t, nodes.first),
-                straight = std::min(nodes.count(), ring_begin_[t] + ring_[t] - slot);
+    const Stretch stretch = stretch_of(c);
+    const Index begin = ring_begin_[bases_.size() - 1];
     for (Index k = 0; k < q; ++k) {
-      std::copy_n(table[k] + from, straight, out[p + k] + slot);
-      std::copy_n(table[k] + from + straight, nodes.count() - straight, out[p + k] + ring_begin_[t]);
+      std::copy_n(table[k] + stretch.from, stretch.straight, out[p + k] + stretch.slot);
+      std::copy_n(table[k] + stretch.from + stretch.straight, stretch.wrapped, out[p + k] + begin);
     }
+  }
+  /// Whether the cells' table has all of the chunk's Gaussians.
+  bool in_table(Index c) const { return bases_.size() == 1 && !chunk(c).identity; }
+  /// The chunk's nodes of the last basis: where they begin in the table and in the ring, how many lie before
+  /// the ring's end, and how many behind it, from its beginning on.
+  struct Stretch {
+    Index from, slot, straight, wrapped;
+  };
+  Stretch stretch_of(Index c) const {
+    const std::size_t t = bases_.size() - 1;
+    const Range& nodes = chunk(c).nodes[t];
+    const Index slot = node_slot(t, nodes.first),
+                straight = std::min(nodes.count(), ring_begin_[t] + ring_[t] - slot);
+    return {nodes.first - (chunk(c).cell * cell_nodes_ + first_of_cell_), slot, straight,
+            nodes.count() - straight};
   }
   /// beta_ ← the coefficients of weights in slots.
   void expand_weights(Index c, const Real* weights) {
     find_nodes(c);
-    make_expansion(c, false, expansion_);
     const Index p = states_.size();
     beta_.resize(static_cast<std::size_t>(polynomials(c)));
+    if (in_table(c)) {
+      const Stretch stretch = stretch_of(c);
+      const Index count = round_up(stretch.straight + stretch.wrapped, 8);
+      straightened_.assign(static_cast<std::size_t>(count), Real(0));
+      std::copy_n(weights + stretch.slot, stretch.straight, straightened_.begin());
+      std::copy_n(weights + ring_begin_[0], stretch.wrapped, straightened_.begin() + stretch.straight);
+      for (Index m = 0; m < q_; ++m)
+        beta_[static_cast<std::size_t>(m)] =
+            loops().dot(cell_[m] + stretch.from, straightened_.data(), count);
+      return;
+    }
+    make_expansion(c, false, expansion_);
     for (Index m = 0; m < polynomials(c); ++m)
       beta_[static_cast<std::size_t>(m)] = loops().dot(expansion_[p + m], weights, slots_);
   }
@@ -562,24 +587,40 @@ class Front {
     }
     return true;
   }
-  bool eliminate(Index slot) {
+  /// One slot after the other, but on their own rows alone; the rest of the front changes once for all.
+  bool eliminate(const std::vector<Index>& ending) {
     using std::abs;
     using std::log;
-    const Real pivot = front_[slot][slot];
-    if (!(slot >= multiplier_slot() ? pivot < 0 : pivot > 0)) return false;
-    log_determinant_.add(log(abs(pivot)));
-    if (slot < state_begin_) largest_pivot_ = std::max(largest_pivot_, pivot);
-    const std::size_t number = eliminated_.size();
-    eliminated_.push_back({slot, pivot});
-    scaled_.assign(front_[slot], front_[slot] + slots_);
-    scaled_[static_cast<std::size_t>(slot)] = 0;
-    Real* l = eliminated_rows_.data() + static_cast<Index>(number) * slots_;
-    for (Index s = 0; s < slots_; ++s) {
-      l[s] = scaled_[static_cast<std::size_t>(s)] / pivot;
-      front_[s][slot] = front_[slot][s] = 0;
+    const auto count = std::ssize(ending);
+    scaled_rows_.resize(count, slots_);
+    for (Index i = 0; i < count; ++i)
+      std::copy_n(front_[ending[static_cast<std::size_t>(i)]], slots_, scaled_rows_[i]);
+    Real* rows = eliminated_rows_.data() + std::ssize(eliminated_) * slots_;
+    for (Index i = 0; i < count; ++i) {
+      const Index slot = ending[static_cast<std::size_t>(i)];
+      Real* scaled = scaled_rows_[i];
+      Real* l = rows + i * slots_;
+      const Real pivot = scaled[slot], inverse = 1 / pivot;
+      if (!(slot >= multiplier_slot() ? pivot < 0 : pivot > 0)) return false;
+      log_determinant_.add(log(abs(pivot)));
+      if (slot < state_begin_) largest_pivot_ = std::max(largest_pivot_, pivot);
+      scaled[slot] = 0;
+      for (Index s = 0; s < slots_; ++s) l[s] = scaled[s] * inverse;
+      for (Index later = i + 1; later < count; ++later) {
+        Real* row = scaled_rows_[later];
+        loops().add(-scaled[ending[static_cast<std::size_t>(later)]], l, slots_, row);
+        row[slot] = 0;
+      }
+      eliminated_.push_back({slot, pivot});
+      if (right_.width > 0) eliminate_right(slot, l);
+      for (Index s = 0; s < slots_; ++s) scaled[s] = -scaled[s];
     }
-    loops().downdate(scaled_.data(), l, slots_, slots_, front_.data(), slots_);
-    if (right_.width > 0) eliminate_right(slot, l);
+    loops().multiply(true, scaled_rows_.data(), 1, slots_, slots_, count, rows, slots_, slots_, front_.data(),
+                     slots_);
+    for (const Index slot : ending) {
+      std::fill_n(front_[slot], slots_, Real(0));
+      for (Index s = 0; s < slots_; ++s) front_[s][slot] = 0;
+    }
     return true;
   }
   const Real* eliminated_row(std::size_t number) const {
@@ -795,7 +836,10 @@ class Front {
         for (Index m = 0; m < q; ++m) loops().add(-element_.end[i][p + m], cross_[i], slots_, product_[m]);
       }
       for (std::size_t t = 0; t < bases_.size(); ++t) {
-        for (Index m = 0; m < q; ++m) {
+        // A single basis has all slots but those of states, where the slopes are 0.
+        for (Index m = 0; m < q && bases_.size() == 1; ++m)
+          out.basis_lengthscale[t] += loops().dot(product_[m], slopes_[p + m], slots_);
+        for (Index m = 0; m < q && bases_.size() > 1; ++m) {
           for (Index s = ring_begin_[t]; s < ring_begin_[t] + ring_[t]; ++s)
             out.basis_lengthscale[t] += product_[m][s] * slopes_[p + m][s];
         }
@@ -833,10 +877,10 @@ class Front {
   std::vector<Eliminated> eliminated_;
   Numbers<Real> eliminated_rows_, eliminated_right_;  // l, and right-hand sides
   // The front under way, and the chunk.
-  Table<Real> front_, right_, solution_, inverse_;
+  Table<Real> front_, right_, solution_, inverse_, scaled_rows_;
   Table<Real> expansion_, expansion_across_, slopes_, values_, product_, solved_;
   Table<Real> by_gram_, by_end_, cross_, begin_, weights_by_column_;
-  Numbers<Real> by_covariance_, scaled_, weights_, beta_, curve_, at_, gaps_, steps_;
+  Numbers<Real> by_covariance_, scaled_, weights_, beta_, straightened_, curve_, at_, gaps_, steps_;
   Numbers<Real> centre_, inverse_length_, amplitude_;
   std::vector<Index> number_, ending_;
   Element<Real> element_;

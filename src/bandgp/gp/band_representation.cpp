@@ -114,8 +114,12 @@ Cost BandRepresentation::cost(const Kernel& kernel, const Observations& points, 
   for (Index i = 0; i < points.size(); ++i) {
     widest = std::max(widest, points.time()[i] - points.time()[envelope_.first(i)]);
   }
-  return {bytes_for(envelope_), 3 * envelope_.cholesky_work() / kWorkPerSecond, envelope_.bandwidth(),
-          widest};
+  return {bytes_for(envelope_),
+          3 * envelope_.cholesky_work() / kWorkPerSecond,
+          envelope_.bandwidth(),
+          widest,
+          name(),
+          std::vector(kernel.terms.size(), TermPlace{"band", envelope_.bandwidth()})};
 }
 
 PanelRange BandRepresentation::chunk_from(Index begin) const {

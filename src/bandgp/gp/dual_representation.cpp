@@ -31,7 +31,12 @@ Cost DualRepresentation::cost(const Kernel& kernel, const Observations& points, 
   const auto width = static_cast<double>(round_up(design_.bandwidth, kPanel) + 2 * kPanel);
   const double nodes = most_nodes(design_, demand_);
   const double bytes = 8 * nodes * (width + 16) + 8.0 * static_cast<double>(n) * 6;
-  return {bytes, 1e-9 * dual_nanoseconds(n, nodes, design_.bandwidth), design_.bandwidth, 0};
+  return {bytes,
+          1e-9 * dual_nanoseconds(n, nodes, design_.bandwidth),
+          design_.bandwidth,
+          0,
+          name(),
+          {{"grid", static_cast<Index>(nodes)}}};
 }
 
 std::optional<Failure> DualRepresentation::choose(const Kernel& kernel, const Observations& points,

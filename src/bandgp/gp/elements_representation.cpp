@@ -69,11 +69,17 @@ void ElementsRepresentation::finish(RightHandSides b) { parts_->front.solve(colu
 double ElementsRepresentation::condition() { return parts_->front.largest_pivot(); }
 
 Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  if (auto failure = choose(kernel, points, q_bound)) return {failure->bytes, failure->seconds, 0, 0};
+  if (auto failure = choose(kernel, points, q_bound))
+    return {failure->bytes, failure->seconds, 0, 0, name(), {}};
   const auto slots = static_cast<double>(parts_->front.slots());
   const auto n = static_cast<double>(points.size()), nodes = static_cast<double>(parts_->front.nodes()),
              multipliers = static_cast<double>(parts_->front.carried_size());
-  return {8 * ((nodes + multipliers) * slots + 6 * n), 1e-9 * elements_nanoseconds(kernel, points), 0, 0};
+  Cost cost{8 * ((nodes + multipliers) * slots + 6 * n), 1e-9 * elements_nanoseconds(kernel, points), 0, 0,
+            name()};
+  for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
+  for (std::size_t t = 0; t < smooth_.size(); ++t)
+    cost.places[smooth_[t].index] = {"grid", parts_->front.node_count(t)};
+  return cost;
 }
 
 std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, const Observations& points,

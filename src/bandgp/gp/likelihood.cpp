@@ -104,7 +104,9 @@ double Evaluator::move_to(const InternalModel& model) {
 
 Cost Evaluator::cost(const InternalModel& model) {
   const double q_bound = move_to(model);
-  return representation_->cost(kernel_, observations_, q_bound);
+  Cost cost = representation_->cost(kernel_, observations_, q_bound);
+  if (cost.method.empty()) cost.method = representation_->name();
+  return cost;
 }
 
 /// Choices of what to leave out at one θ, the first for data that the model fits.

@@ -30,8 +30,10 @@ bool is_markov(const Kernel& kernel) {
 
 Cost MarkovRepresentation::cost(const Kernel& kernel, const Observations& points, double) {
   const Index states = states_of(kernel);
-  return {markov::Filter::bytes(points.size(), states),
-          1e-9 * static_cast<double>(points.size()) * nanoseconds(states), 0, 0};
+  Cost cost{markov::Filter::bytes(points.size(), states),
+            1e-9 * static_cast<double>(points.size()) * nanoseconds(states), 0, 0, name()};
+  for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
+  return cost;
 }
 
 std::optional<Failure> MarkovRepresentation::choose(const Kernel& kernel, const Observations& points,

@@ -29,11 +29,19 @@ struct Failure {
   double seconds = 0;  // too_large: what one evaluation would roughly take
 };
 
+/// Where a term is held, and in how many rows: neighbours of a band, nodes of a grid, states.
+struct TermPlace {
+  std::string_view where;  // band, grid, states
+  Index rows = 0;
+};
+
 /// What one evaluation with gradient takes, roughly; known before anything is spent.
 struct Cost {
   double bytes = 0, seconds = 0;
   Index bandwidth = 0;
-  double reach = 0;  // distance that the widest row spans
+  double reach = 0;                    // distance that the widest row spans
+  std::string_view method = {};        // what would be in use
+  std::vector<TermPlace> places = {};  // of every term; empty for the methods with a model of their own
 };
 
 /// The weights that the whole curve is made of, where every term is in a basis: f = Σ_j φ_j w_j.
