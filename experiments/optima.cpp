@@ -109,7 +109,7 @@ double dense_nll(const FitResult& fit) {
 }
 
 /// A start anywhere that the data could mean: length-scales from half a gap to the span, noise from 1e-14 of
-/// the variance to all of it.
+/// the variance (of long series, where hardly any noise means a full matrix, 1e-7) to all of it.
 std::map<std::string, double> random_start(Random& random, const Kernel& kernel, const Series& series) {
   double variance = 0;
   for (const double y : series.value)
@@ -119,7 +119,8 @@ std::map<std::string, double> random_start(Random& random, const Kernel& kernel,
   std::map<std::string, double> start;
   for (const auto& parameter : parameters(model)) {
     if (parameter.kind == &noise_parameter()) {
-      start[parameter.name] = variance * random.log_uniform(random.chance(0.5) ? 1e-14 : 1e-4, 1);
+      const double least = series.size() > 1000 ? 1e-7 : 1e-14;
+      start[parameter.name] = variance * random.log_uniform(random.chance(0.5) ? least : 1e-4, 1);
     } else if (parameter.kind->unit == Unit::variance) {
       start[parameter.name] = variance * random.log_uniform(1e-4, 10);
     } else {

@@ -104,9 +104,11 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
   }
   const double fastest = faster.empty() ? shortest : faster.back();
   if (scale.near_gap < 0.7 * scale.gap && fastest > 1.5 * scale.near_gap) faster.push_back(scale.near_gap);
+  if (fastest > 3 * scale.gap) faster.push_back(scale.gap);  // what looks like noise may last a gap or so
   for (const double lengthscale : faster) {
     starts.emplace_back();
     add(lengthscale, 0.5 * smaller.noise, 1, 0.5 * smaller.noise);
+    if (lengthscale <= scale.gap) add(lengthscale, smaller.noise, 1, 0.01 * smaller.noise);
     add(lengthscale, 0.1 * variance, 0.9, 0.5 * smaller.noise);
     add(lengthscale, 0.01 * variance, 1, 0.1 * smaller.noise);
     if (!same_shape)
