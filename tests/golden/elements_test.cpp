@@ -173,6 +173,39 @@ TEST(Elements, tolerance_is_kept_whether_or_not_the_model_fits) {
   }
 }
 
+/// A time far away has the prior's variance, and leaves the variances of the others alone.
+TEST(Elements, a_far_prediction_changes_no_other) {
+  Random random(28);
+  Case c;
+  c.time = support::make_times(random, 400, Times::irregular, 1);
+  c.value = random.normals(c.time.size());
+  c.model = {"1*se(lengthscale=20) + 0.5*matern12(lengthscale=3)", 0.1, Mean::zero};
+  const auto series = std::make_shared<const Series>(support::make_series(c));
+  Posterior posterior(series, c.model, make_elements(1e-6));
+  const std::vector<double> near = {c.time[10] + 0.3, c.time[390] + 0.3};
+  const Prediction alone = posterior.predict(near);
+  const Prediction both = posterior.predict(std::vector{near[0], near[1], 1e30, -1e30});
+  for (std::size_t t = 0; t < near.size(); ++t) {
+    EXPECT_NEAR(both.mean[t], alone.mean[t], 1e-9);
+    EXPECT_NEAR(both.variance[t], alone.variance[t], 1e-9);
+  }
+  for (const std::size_t t : {std::size_t{2}, std::size_t{3}}) EXPECT_NEAR(both.variance[t], 1.5, 1e-6);
+}
+
+/// A term that is short beyond all measure is white noise, and not lost.
+TEST(Elements, a_term_of_no_length_is_noise) {
+  Random random(29);
+  Case c;
+  c.time = support::make_times(random, 300, Times::irregular, 1);
+  c.value = random.normals(c.time.size());
+  c.model = {"1*se(lengthscale=50) + 0.5*se(lengthscale=1e-20)", 0.1, Mean::zero};
+  const EvaluationResult two = evaluate(support::make_series(c), c.model, {});
+  ASSERT_FALSE(two.failure);
+  c.model = {"1*se(lengthscale=50)", 0.6, Mean::zero};
+  const EvaluationResult one = evaluate(support::make_series(c), c.model, {});
+  EXPECT_NEAR(two.likelihood.nll, one.likelihood.nll, 0.02);
+}
+
 /// Differences of the gradient keep the form of the last evaluation.
 TEST(Elements, frozen_gives_the_same_likelihood) {
   Random random(25);

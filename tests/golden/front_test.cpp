@@ -42,21 +42,19 @@ Problem make_problem(Random& random, std::size_t n, std::vector<Smooth> smooth, 
 
 /// A grid and polynomials that leave out less than double precision shows.
 template <class Real>
-front::Front<Real> front_of(const Problem& p, double shortest_chunks = 1) {
+front::Front<Real> front_of(const Problem& p) {
   std::vector<front::Gaussians> bases;
   std::vector<markov::StateTerm> terms;
-  double half = p.smooth.empty() ? 10 : std::numeric_limits<double>::infinity();
   for (const Smooth& term : p.smooth) {
     const double spacing = 0.36 * term.lengthscale;
     bases.push_back({spacing, term.lengthscale,
                      std::sqrt(term.variance * spacing / term.lengthscale * std::sqrt(2 / std::numbers::pi)),
                      5.6 * term.lengthscale});
-    half = std::min(half, 0.65 * term.lengthscale);
   }
   for (const Rough& term : p.rough)
     terms.push_back({term.states, term.variance, std::sqrt(2.0 * term.states - 1) / term.lengthscale});
   front::Front<Real> result;
-  result.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 18, shortest_chunks * half);
+  result.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 18, 3);
   return result;
 }
 
@@ -70,8 +68,8 @@ struct Computed {
   Index chunks = 0;
 };
 template <class Real>
-Computed<Real> compute(const Problem& p, double shortest_chunks = 1) {
-  front::Front<Real> front = front_of<Real>(p, shortest_chunks);
+Computed<Real> compute(const Problem& p) {
+  front::Front<Real> front = front_of<Real>(p);
   const auto n = std::ssize(p.time);
   const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
   std::vector<Real> column(static_cast<std::size_t>(stride)), noise(p.noise.begin(), p.noise.end());

@@ -2,6 +2,7 @@
 // What is read off residuals: how much rounding costs, and whether the model holds.
 #include <gtest/gtest.h>
 
+#include "bandgp/gp/simulate.hpp"
 #include "support/simulate.hpp"
 #include "support/truth.hpp"
 
@@ -68,6 +69,7 @@ TEST(Residual, whitened_residuals_are_white_in_every_representation) {
       {"1*se(lengthscale=4)", "dual", Method::dual, {4, 0}, {1, 0}},
       {"1*se(lengthscale=3) + 2*se(lengthscale=40)", "elements", Method::dual, {3, 40}, {1, 2}},
       {"1*se(lengthscale=1) + 2*se(lengthscale=40)", "elements", Method::automatic, {1, 40}, {1, 2}},
+      {"1*se(lengthscale=40) + 1*matern32(lengthscale=200)", "elements", Method::automatic, {0, 0}, {0, 0}},
   };
   constexpr std::size_t n = 8000;
   constexpr double kNoise = 0.05;
@@ -79,6 +81,10 @@ TEST(Residual, whitened_residuals_are_white_in_every_representation) {
     for (int t = 0; t < 2 && drawn.variances[t] > 0; ++t) {
       const auto part = support::draw_se(random, c.time, drawn.variances[t], drawn.lengthscales[t]);
       for (std::size_t i = 0; i < n; ++i) c.value[i] += part[i];
+    }
+    if (drawn.variances[0] == 0) {
+      const auto curve = simulate(drawn.kernel, 0, c.time, 11);
+      for (std::size_t i = 0; i < n; ++i) c.value[i] += curve[i];
     }
     support::add_noise(random, c.value, kNoise);
     c.model = {drawn.kernel, kNoise, Mean::constant};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Basis functions that are long beside the gaps, through polynomials on chunks of points: Φ ≈ WC, with W the
+// Gaussians through polynomials on chunks of points: Φ ≈ WC, with W the
 // Chebyshev polynomials T₀ … T_{q−1} on each chunk and C what the Gaussians are there.  [docs/dual.md] A
 // point sees q columns of W where it sees 27 or more of Φ, and terms of any length share them.
 //   |φ_j − Σ_m C_mj T_m| ≤ 2 (r/2)^q max|φ_j^(q)|/q! ≤ β s e^{−z²/2},   β = 2·1.0865 (r/√2ℓ)^q/√q!

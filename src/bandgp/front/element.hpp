@@ -83,7 +83,7 @@ class Element {
                                   by_lengthscale});
   }
 
-  /// After make() without right-hand sides, for what is known of the states at the points: goes back
+  /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
   /// through them with visit(i, m, P, Λ, cross), the states being mρ + e at point i before it is seen, e ~
   /// N(0, P), of which everything else leaves the covariance P − 2PΛP and, with the unknowns z, −P·cross.
   /// `expansion` is ρ = Rz and `inverse` the unknowns' covariance; Λ and cross are those at the end.

@@ -29,16 +29,16 @@ struct Gaussians {
 template <class Real>
 class Front {
  public:
-  /// Increasing times, which must stay where they are; the basis with the smallest spacing is the last;
-  /// chunks of at most 2·half (or its spacing and a fifth, if that is longer) are expanded in q polynomials.
+  /// Increasing times, which must stay where they are.  Cells are so many spacings of the last basis long,
+  /// which should be the finest, and expanded in q polynomials; chunks are what they have of points.
   void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
-               const std::vector<markov::StateTerm>& terms, Index q, double half) {
+               const std::vector<markov::StateTerm>& terms, Index q, Index spacings) {
     time_ = time;
     n_ = n;
     bases_ = std::move(bases);
     states_ = States<Real>(terms);
     q_ = q;
-    make_chunks(half);
+    make_chunks(spacings);
     make_slots();
     make_transform();
     make_cell();
@@ -46,7 +46,6 @@ class Front {
 
   Index chunks() const { return std::ssize(chunks_); }
   Index slots() const { return slots_; }
-  Index polynomials() const { return q_; }
   /// The number of a basis's first weight, and its nodes as runs (first, count) of consecutive ones.
   Index first_number(std::size_t t) const { return chunks_.front().nodes[t].number; }
   Index node_count(std::size_t t) const {
@@ -64,8 +63,6 @@ class Front {
     }
     return result;
   }
-  /// Half the length that polynomials are used on.
-  double half() const { return half_; }
   Index nodes() const { return nodes_; }
   const States<Real>& states() const { return states_; }
   /// A column's parts: n values, from a multiple of 8 on the weights and what the multipliers add; carried
@@ -235,17 +232,14 @@ class Front {
   /// Cells are as long as a whole number of the finest basis's spacings and expanded a tenth beyond their
   /// ends; a chunk is what one of them has, cut at the widest gap near the cell's end: a state between two
   /// points that almost coincide has no room.
-  void make_chunks(double half) {
+  void make_chunks(Index spacings) {
     constexpr double kBeyond = 0.1;  // of a cell
     chunks_.clear();
-    cell_nodes_ = 0;
-    length_ = 2 * half / (1 + 2 * kBeyond);
-    if (!bases_.empty()) {
-      cell_nodes_ = std::max<Index>(1, static_cast<Index>(length_ / bases_.back().spacing));
-      length_ = static_cast<double>(cell_nodes_) * bases_.back().spacing;
-    }
+    cell_nodes_ = spacings;
+    const bool endless = bases_.empty();
+    length_ = endless ? std::numeric_limits<double>::infinity()
+                      : static_cast<double>(cell_nodes_) * bases_.back().spacing;
     half_ = length_ * (0.5 + kBeyond);
-    const bool endless = !(length_ < std::numeric_limits<double>::max());
     Index cell = std::numeric_limits<Index>::min();
     for (Index begin = 0; begin < n_;) {
       const auto at = endless ? Index{0} : static_cast<Index>(std::floor(time_[begin] / length_));

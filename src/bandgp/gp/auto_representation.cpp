@@ -48,7 +48,7 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
   if (Representation* other = beside_band(kernel, points, q_bound)) {
     current_ = other;
     const auto failure = other->choose(kernel, points, q_bound);
-    if ((!failure && certified()) || method_ == Method::dual) return failure;
+    if ((!failure && certified(other)) || method_ == Method::dual) return failure;
   }
   current_ = &band_;
   return band_.choose(kernel, points, q_bound);
@@ -56,8 +56,11 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
 
 Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (in_states(kernel)) return markov_.cost(kernel, points, q_bound);
-  Representation* other = beside_band(kernel, points, q_bound);
-  return other != nullptr ? other->cost(kernel, points, q_bound) : band_.cost(kernel, points, q_bound);
+  if (Representation* other = beside_band(kernel, points, q_bound)) {
+    const Cost cost = other->cost(kernel, points, q_bound);
+    if ((cost.bytes <= max_bytes_ && certified(other)) || method_ == Method::dual) return cost;
+  }
+  return band_.cost(kernel, points, q_bound);
 }
 
 void AutoRepresentation::freeze() {

@@ -60,10 +60,9 @@ class AutoRepresentation final : public Representation {
   bool in_states(const Kernel& kernel) const { return method_ == Method::automatic && is_markov(kernel); }
   /// What holds the kernel where the band would cost more, or is not to be used; null where nothing does.
   Representation* beside_band(const Kernel& kernel, const Observations& points, double q_bound);
-  /// Whether the form chosen last is certified to the tolerance.
-  bool certified() const {
-    return (current_ != &dual_ || dual_.reaches_tolerance()) &&
-           (current_ != &elements_ || elements_.reaches_tolerance());
+  /// Whether what that one chose last keeps the tolerance.
+  bool certified(const Representation* other) const {
+    return other == &dual_ ? dual_.reaches_tolerance() : elements_.reaches_tolerance();
   }
 
   Method method_;

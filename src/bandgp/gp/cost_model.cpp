@@ -84,8 +84,9 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points) {
   const double cell = kCell * kSpacing * shortest;
   for (const Term& term : kernel.terms) {
     if (!has_basis(term)) continue;
-    nodes += estimate_nodes(term, points);
-    slots += std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), nodes) + 1;
+    const double own = estimate_nodes(term, points);
+    nodes += own;
+    slots += std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), own) + 1;
   }
   slots = 8 * std::ceil((slots + 3 * states) / 8);
   const double chunks = std::min(n, points.span() / cell + 1);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <numbers>
 
 #include "bandgp/base/dot.hpp"
 #include "bandgp/base/normal_at.hpp"
@@ -12,14 +12,22 @@
 #include "bandgp/front/front.hpp"
 #include "bandgp/gp/cost_model.hpp"
 #include "bandgp/gp/simulate.hpp"
+#include "bandgp/markov/filter.hpp"
 
 namespace bandgp {
 namespace {
 
 /// How the tolerance is shared between the grids and the polynomials.
 constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
+/// Spacings of the finest grid in a cell: longer cells cost on every point, shorter ones on every node.
+constexpr Index kSpacings = 4;
+constexpr Index kFewestPolynomials = 8, kMostPolynomials = 40;
 /// The noise of a point that says nothing.
 constexpr double kSaysNothing = 1e100;
+/// Spacings from 0 beyond which places on a grid are not exact enough: the band takes such terms.
+constexpr double kFarthest = 1e9;
+/// Spacings from 0 beyond which there are no places on a grid.
+constexpr double kNoWholeNumber = 1e15;
 
 }  // namespace
 
@@ -43,7 +51,7 @@ struct ElementsRepresentation::Parts {
     for (const SmoothTerm& term : owner.smooth_)
       bases.push_back({term.design.spacing, owner.kernel_->terms[term.index].lengthscale,
                        term.design.amplitude, term.design.cut * term.design.spacing});
-    front.lay_out(time, n, bases, owner.state_terms_, owner.polynomials_, owner.half_);
+    front.lay_out(time, n, bases, owner.state_terms_, owner.polynomials_, kSpacings);
   }
 };
 
@@ -71,11 +79,7 @@ double ElementsRepresentation::condition() { return parts_->front.largest_pivot(
 Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (auto failure = choose(kernel, points, q_bound))
     return {failure->bytes, failure->seconds, 0, 0, name(), {}};
-  const auto slots = static_cast<double>(parts_->front.slots());
-  const auto n = static_cast<double>(points.size()), nodes = static_cast<double>(parts_->front.nodes()),
-             multipliers = static_cast<double>(parts_->front.carried_size());
-  Cost cost{8 * ((nodes + multipliers) * slots + 6 * n), 1e-9 * elements_nanoseconds(kernel, points), 0, 0,
-            name()};
+  Cost cost{bytes(), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
   for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
   for (std::size_t t = 0; t < smooth_.size(); ++t)
     cost.places[smooth_[t].index] = {"grid", parts_->front.node_count(t)};
@@ -104,63 +108,118 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
     state_terms_.push_back(
         {states, kernel.terms[t].variance, std::sqrt(2.0 * states - 1) / kernel.terms[t].lengthscale});
   }
-  errors_ = {};
-  reached_ = true;
-  double nodes = 0, others = 0;
-  for (const std::size_t t : rough_) others += kernel.terms[t].variance;
-  const auto count = static_cast<double>(smooth_.size());
-  for (SmoothTerm& term : smooth_) {
-    term.demand =
-        demand_for(kernel.terms[term.index], points.weighted(), q_bound, kGridShare * tolerance_ / count);
-    term.design = design_grid(term.demand);
-    const GridErrors errors = errors_of(term.design, term.demand);
-    reached_ = reached_ && term.design.reached && errors.fit_double();
-    errors_.aliasing = max(errors_.aliasing, errors.aliasing);
-    errors_.matrix = errors_.matrix + errors.matrix;
-    errors_.cut = errors_.cut + errors.cut;
-    errors_.basis = errors_.basis + errors.basis;
-    errors_.cross = errors_.cross + errors.cross;
-    errors_.prior = errors_.prior + errors.prior;
-    nodes += most_nodes(term.design, term.demand);
+  q_bound *= weigh_points();
+  // How the tolerance is shared is an estimate; the certificate decides.
+  constexpr double kLeastShare = 1e-3;
+  for (double share = 1;; share /= 4) {
+    design(q_bound, share * tolerance_, keep);
+    const CertificateInputs inputs{.n = points.size(),
+                                   .q = expected_.residual + expected_.weights,
+                                   .weights = expected_.weights,
+                                   .prior_variance = kernel.variance()};
+    const bool within = certificate_for(inputs, static_cast<Index>(nodes_)).nll_error.value() <= tolerance_;
+    if (keep || within || !reached_ || smooth_.empty()) break;
+    if (share < kLeastShare) {
+      reached_ = false;
+      break;
+    }
   }
-  // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
-  // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
-  expected_ = {std::min(q_bound, std::max(2.0 * static_cast<double>(points.size()), 1.5 * seen_.residual)),
-               std::min(q_bound, std::max(2 * nodes, 1.5 * seen_.weights))};
-  const double budget = kPolynomialShare * tolerance_, r = std::sqrt(expected_.residual),
-               w = std::sqrt(expected_.weights);
-  double allowed = std::min({0.6 * budget / (r * w + 1e-300), std::sqrt(0.2 * budget) / (r + w + 1e-300),
-                             0.2 * budget / (nodes + 1)});
-  for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
-  if (!keep) {
-    std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
-    choose_polynomials(allowed);
-  }
-  const double slots = 40 * count + 3 * front::kMostStates, bytes = 8 * nodes * slots;
-  if (bytes > max_bytes_)
+  const auto too_large = [&](double bytes) {
     return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * elements_nanoseconds(kernel, points)};
+  };
+  if (32 * nodes_ > max_bytes_) return too_large(32 * nodes_);
+  for (const SmoothTerm& term : smooth_) {
+    if (!(farthest() < kNoWholeNumber * term.design.spacing))
+      return too_large(std::numeric_limits<double>::infinity());
+  }
   Parts::lay_out(*this, points.time(), points.size(), parts_->front);
-  polynomial_error_ = error_of_polynomials(parts_->front.half());
+  if (bytes() > max_bytes_) return too_large(bytes());
   return std::nullopt;
 }
 
-/// As many polynomials as cells of four spacings of the finest grid need, the front expanding a tenth beyond
-/// their ends, for all terms together to leave out at most `target`: longer cells cost on every point,
-/// shorter ones on every node.
-void ElementsRepresentation::choose_polynomials(double target) {
-  constexpr double kSpacings = 4 * 1.2;
-  constexpr Index kLeast = 8, kMost = 40;
-  polynomials_ = kLeast;
-  half_ = smooth_.empty() ? points_->span() / 8 + 1 : kSpacings / 2 * smooth_.back().design.spacing;
-  while (!smooth_.empty() && polynomials_ < kMost && error_of_polynomials(half_).value() > target)
-    ++polynomials_;
+/// The grids of the SE terms and the polynomials on them, for a certificate of about this many nats.
+void ElementsRepresentation::design(double q_bound, double tolerance, bool keep) {
+  errors_ = {};
+  reached_ = true;
+  nodes_ = 0;
+  double others = 0;
+  for (const std::size_t t : rough_) others += kernel_->terms[t].variance;
+  const auto count = static_cast<double>(smooth_.size());
+  const Index n = points_->size();
+  for (SmoothTerm& term : smooth_) {
+    term.demand = demand_for(kernel_->terms[term.index], weighted_, q_bound, kGridShare * tolerance / count);
+    term.design = design_grid(term.demand);
+    const GridErrors errors = errors_of(term.design, term.demand);
+    reached_ = reached_ && term.design.reached && errors.fit_double() &&
+               farthest() < kFarthest * term.design.spacing;
+    errors_.aliasing = max(errors_.aliasing, errors.aliasing);
+    errors_.matrix = errors_.matrix + errors.matrix;
+    errors_.cut = errors_.cut + errors.cut;
+    errors_.cross = errors_.cross + errors.cross;
+    errors_.prior = errors_.prior + errors.prior;
+    nodes_ += most_nodes(term.design, term.demand);
+  }
+  // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
+  // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
+  expected_ = {std::min(q_bound, std::max(2.0 * static_cast<double>(n), 1.5 * seen_.residual)),
+               std::min(q_bound, std::max(2 * nodes_, 1.5 * seen_.weights))};
+  const double budget = kPolynomialShare * tolerance, r = std::sqrt(expected_.residual),
+               w = std::sqrt(expected_.weights);
+  double allowed = std::min({0.6 * budget / (r * w + 1e-300), std::sqrt(0.2 * budget) / (r + w + 1e-300),
+                             0.2 * budget / (nodes_ + 1)});
+  for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
+  if (!keep) {
+    std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
+    polynomials_ = kFewestPolynomials;
+    while (!smooth_.empty() && polynomials_ < kMostPolynomials && error_of_polynomials().value() > allowed)
+      ++polynomials_;
+  }
+  polynomial_error_ = error_of_polynomials();
 }
 
-UpperBound ElementsRepresentation::error_of_polynomials(double half) const {
+/// Of all terms together, on a cell and a tenth beyond its ends.
+UpperBound ElementsRepresentation::error_of_polynomials() const {
   UpperBound error;
   for (const SmoothTerm& term : smooth_)
-    error = error + polynomial_error(term.design, term.demand, polynomials_, half);
+    error = error + polynomial_error(term.design, term.demand, polynomials_,
+                                     0.6 * static_cast<double>(kSpacings) * smooth_.back().design.spacing);
   return error;
+}
+
+double ElementsRepresentation::farthest() const {
+  return std::max(std::abs(points_->time()[0]), std::abs(points_->time()[points_->size() - 1]));
+}
+
+double ElementsRepresentation::bytes() const {
+  const front::Front<double>& front = parts_->front;
+  const auto rows = static_cast<double>(front.nodes() + front.carried_size());
+  return 8 * (rows * static_cast<double>(front.slots()) + 6 * static_cast<double>(points_->size()));
+}
+
+/// What the SE terms must be accurate to is B, the Markov terms and the noise, and not the noise alone.  The
+/// inverse of an Ornstein–Uhlenbeck covariance is tridiagonal, its rows sum to (1 + r)/σ²(1 − r) at most with
+/// r = e^{−δ/ℓ} over the smallest gap δ, so that K ⪰ σ² tanh(δ/2ℓ).  Returns a factor
+/// by which a bound of the quadratic form may be multiplied.
+double ElementsRepresentation::weigh_points() {
+  const Index n = points_->size();
+  double gap = std::numeric_limits<double>::infinity(), floor = 0;
+  for (Index i = 1; i < n; ++i) gap = std::min(gap, points_->time()[i] - points_->time()[i - 1]);
+  for (const std::size_t t : rough_) {
+    const Term& term = kernel_->terms[t];
+    if (state_count(term) == 1) floor += term.variance * std::tanh(0.5 * gap / term.lengthscale);
+  }
+  weighted_ = points_->weighted();
+  if (!(floor > 0.1 * points_->smallest_noise())) return 1;
+  floor *= 1 - 1e-9;  // more than its rounding
+  weights_.resize(static_cast<std::size_t>(n));
+  double largest = 0;
+  for (Index i = 0; i < n; ++i) {
+    weights_[static_cast<std::size_t>(i)] = 1 / std::sqrt(points_->noise()[i] + floor);
+    largest = std::max(largest, points_->noise()[i]);
+  }
+  weighted_.weight = weights_.data();
+  weighted_.largest_weight = *std::ranges::max_element(weights_);
+  return largest / (largest + floor);
 }
 
 bool ElementsRepresentation::choose_again(const CertificateInputs& inputs) {
@@ -202,10 +261,15 @@ void ElementsRepresentation::inverse_diagonal(std::span<double> out) {
 }
 
 Certificate ElementsRepresentation::certificate(CertificateInputs inputs) const {
-  GridErrors e = errors_;  // bounds relative to D hold relative to B, which is no smaller
+  return certificate_for(inputs, parts_->front.nodes());
+}
+
+/// Bounds relative to what points are weighed with hold relative to B, which is no smaller.
+Certificate ElementsRepresentation::certificate_for(const CertificateInputs& inputs, Index nodes) const {
+  GridErrors e = errors_;
   e.cut = e.cut + polynomial_error_;
   e.gram = e.relative_cut();
-  return dual_certificate(e, parts_->front.nodes(), inputs);
+  return dual_certificate(e, nodes, inputs);
 }
 
 /// The same front in extended precision: what differs is what rounding did.  Long series by their beginning.
@@ -302,11 +366,17 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
                                                        double* variance) {
   const Selection chosen = selection(terms);
   const Index m = std::ssize(x), n = points_->size();
+  // Nothing is known that far outside the data, and places on the grids must be whole numbers.
+  const double far =
+      smooth_.empty() ? std::numeric_limits<double>::infinity() : kFarthest * smooth_.back().design.spacing;
+  std::vector<double> near;
+  for (const double at : x)
+    near.push_back(std::clamp(at, points_->time()[0] - far, points_->time()[n - 1] + far));
   for (Index c = 0; c < solved.columns; ++c) {
     const double* column = solved.data + c * solved.stride;
     double* to = projection + c * m;
     for (Index t = 0; t < m; ++t)
-      to[t] = parts_->front.curve(column, chosen.bases, x[static_cast<std::size_t>(t)]);
+      to[t] = parts_->front.curve(column, chosen.bases, near[static_cast<std::size_t>(t)]);
     for (std::size_t t = 0; t < rough_.size(); ++t) {
       if (terms == kAllTerms || (terms >> rough_[t] & 1U) != 0)
         add_markov_sum(state_terms_[t], points_->time(), n, column, x, to);
@@ -317,8 +387,8 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
   std::vector<double> time, noise;
   std::vector<bool> wanted;
   for (Index i = 0, t = 0; i + t < n + m;) {
-    const bool data = t == m || (i < n && points_->time()[i] <= x[static_cast<std::size_t>(t)]);
-    time.push_back(data ? points_->time()[i] : x[static_cast<std::size_t>(t)]);
+    const bool data = t == m || (i < n && points_->time()[i] <= near[static_cast<std::size_t>(t)]);
+    time.push_back(data ? points_->time()[i] : near[static_cast<std::size_t>(t)]);
     noise.push_back(data ? points_->noise()[i] : kSaysNothing);
     wanted.push_back(!data);
     ++(data ? i : t);
@@ -400,10 +470,9 @@ void ElementsRepresentation::whiten(double* column, std::uint64_t seed) {
     for (Index i = 0; i < n; ++i) column[i] /= std::sqrt(points_->noise()[i]);
     return;
   }
-  front::Front<double> filter;
-  filter.lay_out(points_->time(), n, {}, state_terms_, 1, std::numeric_limits<double>::infinity());
-  std::vector<double> white(
-      static_cast<std::size_t>(round_up(filter.reduced_size(), 8) + filter.carried_size()));
+  markov::Filter filter(1);
+  filter.prepare(state_terms_, points_->time(), n);
+  std::vector<double> white(static_cast<std::size_t>(round_up(n, 8) + round_up(filter.carried_size(), 8)));
   std::copy_n(column, n, white.begin());
   (void)filter.factor(points_->noise(), {white.data(), 1, std::ssize(white)});
   std::copy_n(white.begin(), n, column);

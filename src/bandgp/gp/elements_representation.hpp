@@ -61,8 +61,12 @@ class ElementsRepresentation final : public Representation {
   struct Parts;  // the front and what goes with it
   struct Selection;
   Selection selection(unsigned terms) const;
-  void choose_polynomials(double target);
-  UpperBound error_of_polynomials(double half) const;
+  double weigh_points();
+  void design(double q_bound, double tolerance, bool keep);
+  UpperBound error_of_polynomials() const;
+  Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
+  double farthest() const;  // from 0, of the points
+  double bytes() const;
 
   double tolerance_, max_bytes_;
   bool frozen_ = false, reached_ = true;
@@ -71,9 +75,11 @@ class ElementsRepresentation final : public Representation {
   std::vector<SmoothTerm> smooth_;
   std::vector<std::size_t> rough_;  // indices of the Markov terms
   std::vector<markov::StateTerm> state_terms_;
+  WeightedPoints weighted_{};
+  std::vector<double> weights_;
   Index polynomials_ = 16;
-  double half_ = 1;
-  Squares expected_, seen_;  // by what was left out, and at the last θ
+  double nodes_ = 0;         // at most
+  Squares expected_, seen_;  // what the design was made for, and what the last θ made
   GridErrors errors_;
   UpperBound polynomial_error_;
   std::unique_ptr<Parts> parts_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "bandgp/base/dot.hpp"
 
@@ -127,7 +128,7 @@ std::optional<Failure> Evaluator::evaluate(const InternalModel& model, bool with
     y = columns_.data();
     const double* w = y + observations_.padded_size();
     inputs.q = dot(y, y, reduced_) + weights_.prior_square;
-    inputs.weights = dot(w, w, representation_->basis_size());
+    inputs.weights = std::inner_product(w, w + representation_->basis_size(), w, 0.0);
   }
 
   const auto n = static_cast<double>(observations_.size());

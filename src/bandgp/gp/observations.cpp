@@ -25,7 +25,7 @@ Observations::Observations(const Series& series) : series_(series), n_(series.si
 void Observations::at_equal(double noise) {
   std::fill_n(noise_.data(), n_, noise);
   std::fill_n(weight_.data(), n_, 1 / std::sqrt(noise));
-  smallest_noise_ = mean_noise_ = noise;
+  smallest_noise_ = noise;
   if (centred_square_ >= 0) return;
   double sum = 0;
   for (Index i = 0; i < n_; ++i) sum += series_.value[static_cast<std::size_t>(i)];
@@ -44,7 +44,7 @@ void Observations::at(double noise) {
   if (equal_noise()) return at_equal(noise);
   const double* y = series_.value.data();
   const double* known = series_.variance.empty() ? nullptr : series_.variance.data();
-  within_ = within_slope_ = mean_noise_ = 0;
+  within_ = within_slope_ = 0;
   smallest_noise_ = std::numeric_limits<double>::infinity();
   for (Index i = 0; i < n_; ++i) {
     const Index from = series_.has_ties() ? series_.group[static_cast<std::size_t>(i)] : i;
@@ -80,7 +80,6 @@ void Observations::at(double noise) {
     noise_slope_.data()[i] = slope;
     if (series_.has_ties()) value_slope_.data()[i] = mean_slope;
     smallest_noise_ = std::min(smallest_noise_, merged);
-    mean_noise_ += merged / static_cast<double>(n_);
   }
 }
 

@@ -35,7 +35,6 @@ class Observations {
   double within() const { return within_; }
   double within_slope() const { return within_slope_; }
   double smallest_noise() const { return smallest_noise_; }
-  double mean_noise() const { return mean_noise_; }
   /// All dᵢ are σₙ²: no known errors, no equal times.
   bool equal_noise() const { return series_.variance.empty() && !series_.has_ties(); }
   /// Σ (ȳ − c)²/d̄ minimised over a constant c (centred) or with c = 0: bounds yᵀA⁻¹y before factoring.
@@ -47,7 +46,7 @@ class Observations {
   const Series& series_;
   Index n_;
   AlignedBuffer time_, value_, noise_, weight_, noise_slope_, value_slope_;
-  double within_ = 0, within_slope_ = 0, smallest_noise_ = 0, mean_noise_ = 0;
+  double within_ = 0, within_slope_ = 0, smallest_noise_ = 0;
   double square_ = 0, centred_square_ = -1;  // of the values, when all noise is equal
 };
 

@@ -140,7 +140,7 @@ class Representation {
   /// K** − K*f A⁻¹ Kf*, row-major, mean known.
   virtual void covariance(std::span<const double> x, double* out) = 0;
 
-  /// After factor(), which it keeps; none where a term is in a band.
+  /// After factor(), which it keeps; none where a term is not in a basis.
   virtual std::optional<Weights> weights() { return std::nullopt; }
   /// Where there are weights: independent normal numbers, one a weight, → a draw from N(0, their covariance),
   /// which may take further numbers from `seed`.
