@@ -42,20 +42,18 @@ Problem make_problem(Random& random, std::size_t n, std::vector<Smooth> smooth, 
 
 /// A grid and polynomials that leave out less than double precision shows.
 template <class Real>
-front::Front<Real> front_of(const Problem& p) {
+void lay_out(const Problem& p, front::Front<Real>& front) {
   std::vector<front::Gaussians> bases;
   std::vector<markov::StateTerm> terms;
   for (const Smooth& term : p.smooth) {
     const double spacing = 0.36 * term.lengthscale;
     bases.push_back({spacing, term.lengthscale,
                      std::sqrt(term.variance * spacing / term.lengthscale * std::sqrt(2 / std::numbers::pi)),
-                     5.6 * term.lengthscale});
+                     5.6 * term.lengthscale, term.lengthscale > 10 * p.smooth.back().lengthscale ? 10 : 18});
   }
   for (const Rough& term : p.rough)
     terms.push_back({term.states, term.variance, std::sqrt(2.0 * term.states - 1) / term.lengthscale});
-  front::Front<Real> result;
-  result.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 18, 3);
-  return result;
+  front.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 3);
 }
 
 template <class Real>
@@ -69,7 +67,8 @@ struct Computed {
 };
 template <class Real>
 Computed<Real> compute(const Problem& p) {
-  front::Front<Real> front = front_of<Real>(p);
+  front::Front<Real> front;
+  lay_out(p, front);
   const auto n = std::ssize(p.time);
   const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
   std::vector<Real> column(static_cast<std::size_t>(stride)), noise(p.noise.begin(), p.noise.end());
@@ -219,7 +218,8 @@ TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
       all.noise.insert(all.noise.begin() + at, 1e100);
       wanted.insert(wanted.begin() + at, true);
     }
-    front::Front<double> front = front_of<double>(all);
+    front::Front<double> front;
+    lay_out(all, front);
     const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
     ASSERT_TRUE(front.factor(all.noise.data(), {nullptr, 0, stride})) << sum.name;
     const auto factor = dense::cholesky(covariance(data, 1));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An element: what a chunk of points says about the unknowns that it sees.                     [math.md §11]
 // Its columns are (x | β | b): the states at the chunk's beginning, the coefficients of local polynomials,
-// and right-hand sides.  The filter runs over the points with all of them at once, P = 0 at the beginning,
-// and leaves
+// and right-hand sides.  It is
 //   G = Σ vᵀv/S over the points,  v = Wβ + (sum of the states) − b,     E: the states at the end by column,
 //   P: what the chunk adds to their covariance,     Σ log S.
-// Without states G = WᵀD⁻¹W, and there is no end.
+// With states the filter runs over the points with all columns at once, P = 0 at the beginning.  Without
+// states G = WᵀD⁻¹W, which the sums Σ T_k(xᵢ)/dᵢ, k ≤ 2q − 2, are enough for:
+// T_mT_n = ½(T_{m+n} + T_{|m−n|}).
 #pragma once
 #include <cmath>
 
@@ -25,12 +26,13 @@ struct ChunkPoints {
   const Real* at = nullptr;          // Chebyshev's polynomials at this place of [−1, 1] of every point,
   bool identity = false;             // or one column for each point
   bool first = false, last = false;  // of the series: no states before, none after
+  const Real* sums = nullptr;        // Σ T_k(xᵢ)/dᵢ, where they are known: without states alone
 };
 
 template <class Real>
 class Element {
  public:
-  /// (x, β, b) by (x, β, b); (states, columns); (states, states).
+  /// (x, β) by (x, β, b); (states, columns); (states, states).
   Table<Real> gram, end;
   Numbers<Real> covariance;
   Real log_pivots = 0;
@@ -38,47 +40,72 @@ class Element {
 
   /// x and β: the columns before the right-hand sides.
   Index unknowns() const { return unknowns_; }
-  Index width() const { return rows_.width; }
+  Index width() const { return width_; }
 
   /// With right-hand sides: right(i, c).
   template <class Right>
   void make(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns, const Right& right) {
     start(states, chunk, columns);
-    for (Index i = 0; i < chunk.count; ++i) {
-      for (Index c = 0; c < columns; ++c) rows_[i][unknowns_ + c] = -right(i, c);
+    if (states.size() == 0) {
+      weigh();
+      if (chunk.sums == nullptr && !chunk.identity) {
+        sums_.resize(static_cast<std::size_t>(2 * chunk.polynomials - 1));
+        kernels<Real>().sums(chunk.at, weights_.data(), chunk.count, std::ssize(sums_), sums_.data());
+      }
+      make_gram([&](Index i, Index c) { return right(i, c) * weights_[static_cast<std::size_t>(i)]; });
+      return;
     }
-    run(false);
+    start_filter(states, columns, right);
+    filter(false);
   }
   /// With columns of which the solution is known: −v/√S at every point, and their states at the beginning.
   template <class Right>
   void make_solved(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns,
                    const Right& reduced, const Table<Real>& begin) {
     start(states, chunk, columns);
-    for (Index i = 0; i < chunk.count; ++i) {
-      for (Index c = 0; c < columns; ++c) rows_[i][unknowns_ + c] = -reduced(i, c);
+    if (states.size() == 0) {
+      weigh();
+      make_gram([&](Index i, Index c) { return reduced(i, c) * inverse_root(i); });
+      squares_.assign(static_cast<std::size_t>(chunk.count), Real(0));
+      for (Index c = 0; c < columns; ++c) {
+        for (Index i = 0; i < chunk.count; ++i)
+          squares_[static_cast<std::size_t>(i)] += reduced(i, c) * reduced(i, c);
+      }
+      return;
     }
+    start_filter(states, columns, reduced);
     for (int s = 0; s < states.size(); ++s) {
       for (Index c = 0; c < columns; ++c) end[s][unknowns_ + c] = begin[s][c];
     }
-    given_not_.assign(static_cast<std::size_t>(width()), Real(1));
-    given_.assign(static_cast<std::size_t>(width()), Real(0));
+    given_not_.assign(static_cast<std::size_t>(width_), Real(1));
+    given_.assign(static_cast<std::size_t>(width_), Real(0));
     for (Index c = 0; c < columns; ++c) {
       given_not_[static_cast<std::size_t>(unknowns_ + c)] = 0;
       given_[static_cast<std::size_t>(unknowns_ + c)] = 1;
     }
     block_.given_not = given_not_.data();
     block_.given = given_.data();
-    run(true);
+    filter(true);
   }
+  /// After make() without states: Σ T_k(xᵢ)/dᵢ, which a later ChunkPoints may be given.
+  const Numbers<Real>& sums() const { return sums_; }
 
   /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
   /// by P, the last two of which change, to those by the terms' log variances and log length-scales, and by
   /// every point's noise.
   void pull(const Table<Real>& by_gram, Table<Real>& by_end, Numbers<Real>& by_covariance, Real* by_variance,
             Real* by_lengthscale, Real* by_noise) {
-    rows_by_.resize(block_.count, width());
-    kernels<Real>().multiply(false, rows_.data(), width(), 1, block_.count, width(), by_gram.data(), width(),
-                             width(), rows_by_.data(), width());
+    if (block_.places.states == 0) {
+      pull_noise(by_gram, by_noise);
+      return;
+    }
+    rows_by_.resize(block_.count, width_);
+    kernels<Real>().multiply({{rows_.data(), width_, 1},
+                              {by_gram.data(), width_},
+                              {rows_by_.data(), width_},
+                              block_.count,
+                              unknowns_ + columns_,
+                              width_});
     kernels<Real>().pull(block_, {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_variance,
                                   by_lengthscale});
   }
@@ -101,16 +128,18 @@ class Element {
     if (p > 0 && block_.has_end) move(block_.count);
     seen_.resize(block_.count, z);  // v/√S of the unknowns
     solved_.resize(block_.count, z);
-    loops.multiply(false, rows_.data(), width(), 1, block_.count, unknowns_, expansion.data(), z, z,
-                   seen_.data(), z);
-    loops.multiply(false, seen_.data(), z, 1, block_.count, z, inverse.data(), z, z, solved_.data(), z);
+    if (p > 0) {
+      loops.multiply(
+          {{rows_.data(), width_, 1}, {expansion.data(), z}, {seen_.data(), z}, block_.count, unknowns_, z});
+      loops.multiply({{seen_.data(), z, 1}, {inverse.data(), z}, {solved_.data(), z}, block_.count, z, z});
+    }
     Numbers<Real> by_first(static_cast<std::size_t>(p));
     for (Index i = block_.count - 1; i >= 0; --i) {
-      const Real* m = block_.kept + i * p * (width() + p);
-      visit(i, m, m + p * width(), by_covariance.data(), cross);
+      const Real* m = p == 0 ? nullptr : block_.kept + i * p * (width_ + p);
+      visit(i, m, m + p * width_, by_covariance.data(), cross);
       if (p == 0) continue;
       using std::sqrt;
-      const Real s = pivot(i), root = sqrt(s);
+      const Real s = block_.pivots[i], root = sqrt(s);
       const Real* k = block_.gains + i * p;
       Real by_s = (1 - loops.dot(seen_[i], solved_[i], z)) / (2 * s);
       for (int r = 0; r < p; ++r) {
@@ -133,59 +162,151 @@ class Element {
     }
   }
 
-  Real pivot(Index i) const { return block_.pivots[i]; }
-  Real inverse_root(Index i) const { return block_.inverse_roots[i]; }
-  const Real* gain(Index i) const { return block_.gains + i * block_.places.states; }
+  Real inverse_root(Index i) const { return inverse_roots_[static_cast<std::size_t>(i)]; }
+  const Real* gain(Index i) const { return gains_.data() + i * block_.places.states; }
 
  private:
   void start(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns) {
     const int p = states.size();
+    chunk_ = chunk;
+    columns_ = columns;
     unknowns_ = p + chunk.polynomials;
-    rows_.set_zero(chunk.count, round_up(unknowns_ + columns, 8));
-    if (chunk.identity) {
-      for (Index i = 0; i < chunk.polynomials; ++i) rows_[i][p + i] = 1;
-    } else if (chunk.polynomials > 0) {
-      kernels<Real>().polynomials(chunk.at, chunk.count, chunk.polynomials, p, width(), rows_.data());
-    }
-    end.set_zero(p, width());
-    for (int s = 0; s < p && !chunk.first; ++s) end[s][s] = 1;
-    covariance.assign(static_cast<std::size_t>(p * p), Real(0));
-    pivots_.resize(static_cast<std::size_t>(chunk.count));
+    width_ = round_up(unknowns_ + columns, 8);
     inverse_roots_.resize(static_cast<std::size_t>(chunk.count));
-    gains_.resize(static_cast<std::size_t>(chunk.count * p));
+    gram.resize(unknowns_, width_);
+    end.set_zero(p, width_);
+    covariance.assign(static_cast<std::size_t>(p * p), Real(0));
     block_ = {};
     block_.places = states.places();
     block_.count = chunk.count;
-    block_.width = width();
-    block_.steps = chunk.steps;
+    log_pivots = 0;
+    failed = false;
+  }
+
+  // --- without states --------------------------------------------------------------------------------------
+
+  /// 1/dᵢ, 0 behind the last point, their roots, and Σ log dᵢ.
+  void weigh() {
+    using std::log;
+    using std::sqrt;
+    weights_.assign(static_cast<std::size_t>(round_up(chunk_.count, 8)), Real(0));
+    Logarithm<Real> pivots;
+    for (Index i = 0; i < chunk_.count; ++i) {
+      const Real d = chunk_.noise[i];
+      failed = failed || !(d > 0);
+      pivots.multiply(d);
+      weights_[static_cast<std::size_t>(i)] = 1 / d;
+      inverse_roots_[static_cast<std::size_t>(i)] = sqrt(1 / d);
+    }
+    log_pivots = pivots.value();
+  }
+  /// `weighted` is b/d of every point and column.
+  template <class Weighted>
+  void make_gram(const Weighted& weighted) {
+    const Index q = chunk_.polynomials;
+    const Real* sums = chunk_.sums == nullptr ? sums_.data() : chunk_.sums;
+    for (Index m = 0; m < q; ++m) {
+      if (chunk_.identity) {
+        std::fill_n(gram[m], q, Real(0));
+        gram[m][m] = weights_[static_cast<std::size_t>(m)];
+        continue;
+      }
+      for (Index n = 0; n < m; ++n) gram[m][n] = (sums[m + n] + sums[m - n]) / 2;
+      for (Index n = m; n < q; ++n) gram[m][n] = (sums[m + n] + sums[n - m]) / 2;
+    }
+    for (Index c = 0; c < columns_; ++c) {
+      weighted_.assign(weights_.size(), Real(0));
+      for (Index i = 0; i < chunk_.count; ++i) weighted_[static_cast<std::size_t>(i)] = weighted(i, c);
+      right_sums_.resize(static_cast<std::size_t>(q));
+      if (chunk_.identity)
+        std::copy_n(weighted_.begin(), q, right_sums_.begin());
+      else if (q > 0)
+        kernels<Real>().sums(chunk_.at, weighted_.data(), chunk_.count, q, right_sums_.data());
+      for (Index m = 0; m < q; ++m) gram[m][unknowns_ + c] = -right_sums_[static_cast<std::size_t>(m)];
+    }
+  }
+  /// ½(1 − WḠ'Wᵀ/d − Σ(b reduced)²)/d with Ḡ' twice the slopes by G: a polynomial of degree 2q − 2.
+  void pull_noise(const Table<Real>& by_gram, Real* by_noise) {
+    const Index q = chunk_.polynomials, count = chunk_.count;
+    curve_.assign(static_cast<std::size_t>(round_up(count, 8)), Real(0));
+    if (chunk_.identity) {
+      for (Index i = 0; i < q; ++i) curve_[static_cast<std::size_t>(i)] = 2 * by_gram[i][i];
+    } else if (q > 0) {
+      right_sums_.assign(static_cast<std::size_t>(2 * q - 1), Real(0));
+      Real* coefficient = right_sums_.data();
+      for (Index m = 0; m < q; ++m) {
+        coefficient[0] += by_gram[m][m];
+        coefficient[2 * m] += by_gram[m][m];
+        for (Index n = m + 1; n < q; ++n) coefficient[m + n] += 2 * by_gram[m][n];
+        for (Index n = m + 1; n < q; ++n) coefficient[n - m] += 2 * by_gram[m][n];
+      }
+      kernels<Real>().curve(chunk_.at, count, coefficient, 2 * q - 1, curve_.data());
+    }
+    for (Index i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      by_noise[i] = (1 - curve_[k] * weights_[k] - squares_[k]) * weights_[k] / 2;
+    }
+  }
+
+  // --- with states -----------------------------------------------------------------------------------------
+
+  /// Rows of W and −`right`.
+  template <class Right>
+  void start_filter(const States<Real>& states, Index columns, const Right& right) {
+    const int p = states.size();
+    const Index count = chunk_.count;
+    rows_.set_zero(count, width_);
+    if (chunk_.identity) {
+      for (Index i = 0; i < chunk_.polynomials; ++i) rows_[i][p + i] = 1;
+    } else if (chunk_.polynomials > 0) {
+      kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
+    }
+    for (Index i = 0; i < count; ++i) {
+      for (Index c = 0; c < columns; ++c) rows_[i][unknowns_ + c] = -right(i, c);
+    }
+    for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
+    pivots_.resize(static_cast<std::size_t>(count));
+    gains_.resize(static_cast<std::size_t>(count * p));
+    block_.width = width_;
+    block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
-    block_.noise = chunk.noise;
+    block_.noise = chunk_.noise;
     block_.rows = rows_.data();
     block_.mean = end.data();
     block_.covariance = covariance.data();
     block_.pivots = pivots_.data();
     block_.inverse_roots = inverse_roots_.data();
     block_.gains = gains_.data();
-    block_.has_end = !chunk.last;
+    block_.has_end = !chunk_.last;
   }
-  void run(bool keep) {
+  void filter(bool keep) {
     const int p = block_.places.states;
     if (keep) {
-      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width() + p)));
+      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
       block_.kept = kept_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
     failed = block_.failed;
-    gram.resize(width(), width());
-    kernels<Real>().multiply(false, rows_.data(), 1, width(), width(), block_.count, rows_.data(), width(),
-                             width(), gram.data(), width());
+    kernels<Real>().multiply({{rows_.data(), 1, width_},
+                              {rows_.data(), width_},
+                              {gram.data(), width_},
+                              unknowns_,
+                              block_.count,
+                              width_,
+                              false,
+                              0});
+    for (Index m = 0; m < unknowns_; ++m) {
+      for (Index n = 0; n < m; ++n) gram[m][n] = gram[n][m];
+    }
   }
 
-  Index unknowns_ = 0;
+  Index unknowns_ = 0, width_ = 0, columns_ = 0;
+  ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
   Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
+  Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, curve_;
 };
 
 }  // namespace bandgp::front

@@ -12,62 +12,42 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 #include <vector>
 
 #include "bandgp/front/element.hpp"
+#include "bandgp/front/expansion.hpp"
+#include "bandgp/front/layout.hpp"
 
 namespace bandgp::front {
-
-/// Gaussians amplitude·exp(−(x − j·spacing)²/lengthscale²) for those nodes j that have a point within
-/// `reach`.
-struct Gaussians {
-  double spacing = 1, lengthscale = 1, amplitude = 1, reach = 1;
-};
 
 template <class Real>
 class Front {
  public:
+  Front() = default;
+  Front(const Front&) = delete;  // the expansion looks at the layout
+  Front& operator=(const Front&) = delete;
+
   /// Increasing times, which must stay where they are.  Cells are so many spacings of the last basis long,
-  /// which should be the finest, and expanded in q polynomials; chunks are what they have of points.
+  /// which must be the finest and have the most polynomials.
   void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
-               const std::vector<markov::StateTerm>& terms, Index q, Index spacings) {
+               const std::vector<markov::StateTerm>& terms, Index spacings) {
     time_ = time;
     n_ = n;
     bases_ = std::move(bases);
     states_ = States<Real>(terms);
-    q_ = q;
-    make_chunks(spacings);
-    make_slots();
-    make_transform();
-    make_cell();
+    layout_.lay_out(time, n, bases_, spacings, states_.size());
+    expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
   }
 
-  Index chunks() const { return std::ssize(chunks_); }
-  Index slots() const { return slots_; }
-  /// The number of a basis's first weight, and its nodes as runs (first, count) of consecutive ones.
-  Index first_number(std::size_t t) const { return chunks_.front().nodes[t].number; }
-  Index node_count(std::size_t t) const {
-    const Range& last = chunks_.back().nodes[t];
-    return last.number + last.count() - first_number(t);
-  }
-  std::vector<std::pair<Index, Index>> runs(std::size_t t) const {
-    std::vector<std::pair<Index, Index>> result;
-    for (const Chunk& here : chunks_) {
-      const Range& nodes = here.nodes[t];
-      if (result.empty() || nodes.first > result.back().first + result.back().second)
-        result.emplace_back(nodes.first, nodes.count());
-      else
-        result.back().second = std::max(result.back().second, nodes.last + 1 - result.back().first);
-    }
-    return result;
-  }
-  Index nodes() const { return nodes_; }
+  const Layout& layout() const { return layout_; }
+  Index chunks() const { return layout_.chunks(); }
+  Index nodes() const { return layout_.nodes(); }
+  Index slots() const { return layout_.slots(); }
   const States<Real>& states() const { return states_; }
   /// A column's parts: n values, from a multiple of 8 on the weights and what the multipliers add; carried
   /// behind them, from the next multiple of 8 on, the states and the multipliers.
-  Index reduced_size() const { return weights_at() + nodes_ + states_.size() * (chunks() - 1); }
+  Index reduced_size() const { return weights_at() + nodes() + states_.size() * (chunks() - 1); }
   Index carried_size() const { return 2 * states_.size() * chunks(); }
   Index weights_at() const { return round_up(n_, 8); }
 
@@ -79,29 +59,32 @@ class Front {
     largest_pivot_ = 0;
     eliminated_.clear();
     eliminated_rows_.resize(
-        static_cast<std::size_t>((nodes_ + 2 * states_.size() * (chunks() - 1)) * slots_));
+        static_cast<std::size_t>((nodes() + 2 * states_.size() * (chunks() - 1)) * slots()));
     eliminated_right_.clear();
-    covariances_.resize(chunks_.size() * p * p);
+    covariances_.resize(static_cast<std::size_t>(chunks()) * p * p);
     inverse_roots_.resize(static_cast<std::size_t>(n_));
     gains_.resize(static_cast<std::size_t>(n_) * p);
-    front_.set_zero(slots_, slots_);
-    right_.set_zero(slots_, round_up(b.count, 8));
+    if (has_sums()) sums_.resize(chunks(), 2 * bases_.back().polynomials - 1);
+    front_.set_zero(slots(), slots());
+    right_.set_zero(slots(), round_up(b.count, 8));
     for (Index c = 0; c < chunks(); ++c) {
       if (!assemble(c, b, true)) return false;
-      if (!eliminate(ending(c))) return false;
+      layout_.ending(c, ending_);
+      if (!eliminate()) return false;
     }
     reduce_back(b);
     return true;
   }
   /// The same for further columns.
   void reduce(Columns<Real> b) {
-    right_.set_zero(slots_, round_up(b.count, 8));
+    right_.set_zero(slots(), round_up(b.count, 8));
     eliminated_right_.clear();
     std::size_t next = 0;
     for (Index c = 0; c < chunks(); ++c) {
       (void)assemble(c, b, false);
-      for (std::size_t i = ending(c).size(); i > 0; --i, ++next)
-        eliminate_right(eliminated_[next].slot, eliminated_row(next));
+      layout_.ending(c, ending_);
+      eliminate_right(eliminated_row(next));
+      next += ending_.size();
     }
     reduce_back(b);
   }
@@ -116,7 +99,7 @@ class Front {
       make_steps(c);
       for (Index column = 0; column < b.count; ++column) {
         std::fill_n(r, kMostStates, Real(0));
-        if (!is_last(c)) std::copy_n(multipliers(b, column, c), states_.size(), r);
+        if (!layout_.is_last(c)) std::copy_n(multipliers(b, column, c), states_.size(), r);
         loops().solve(column_block(c), r, b[column] + chunk(c).begin);
       }
     }
@@ -144,29 +127,32 @@ class Front {
       const Gaussians& basis = bases_[t];
       const auto first = static_cast<Index>(std::ceil((x - basis.reach) / basis.spacing)),
                  last = static_cast<Index>(std::floor((x + basis.reach) / basis.spacing));
-      auto at =
-          std::ranges::partition_point(chunks_, [&](const Chunk& c) { return c.nodes[t].last < first; });
+      Index c = 0;  // the first chunk that may have them
+      for (Index behind = chunks(); c < behind;) {
+        const Index middle = (c + behind) / 2;
+        if (layout_.nodes(middle, t).last < first)
+          c = middle + 1;
+        else
+          behind = middle;
+      }
       for (Index j = first; j <= last; ++j) {
-        while (at != chunks_.end() && at->nodes[t].last < j) ++at;
-        if (at == chunks_.end()) break;
-        const Range& nodes = at->nodes[t];
+        while (c < chunks() && layout_.nodes(c, t).last < j) ++c;
+        if (c == chunks()) break;
+        const Range& nodes = layout_.nodes(c, t);
         if (j >= nodes.first)
-          sum += gaussian(basis, j, Real(x)) * column[weights_at() + nodes.number + (j - nodes.first)];
+          sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
+                 column[weights_at() + nodes.number + (j - nodes.first)];
       }
     }
     return sum;
   }
   /// out += factor·Φw at the points, for the weights of a column.
   void add_basis(const Real* column, Real factor, Real* out) {
+    weights_.assign(static_cast<std::size_t>(slots()), Real(0));
     for (Index c = 0; c < chunks() && !bases_.empty(); ++c) {
       prepare(c);
-      find_nodes(c);
-      weights_.assign(static_cast<std::size_t>(slots_), Real(0));
-      for (std::size_t s = 0; s < weights_.size(); ++s) {
-        if (number_[s] >= 0) weights_[s] = column[number_[s]];
-      }
-      expand_weights(c, weights_.data());
-      make_curve(c);
+      gather_weights(c, column, weights_.data());
+      make_curve(c, weights_.data());
       for (Index i = chunk(c).begin; i < chunk(c).end; ++i)
         out[i] += factor * curve_[static_cast<std::size_t>(i - chunk(c).begin)];
     }
@@ -202,18 +188,6 @@ class Front {
  private:
   using One = Plain<Real>;
 
-  struct Range {
-    Index first = 0, last = -1;  // nodes, both included
-    Index number = 0;            // of the first one among all nodes of all bases
-    Index count() const { return last - first + 1; }
-  };
-  struct Chunk {
-    Index begin = 0, end = 0;
-    double from = 0, to = 0;  // where its states begin, and where the next one's do
-    Index cell = 0;           // the points are within a tenth of a cell of this one
-    bool identity = false;
-    std::vector<Range> nodes;  // by basis
-  };
   struct Eliminated {
     Index slot;
     Real pivot;
@@ -229,133 +203,11 @@ class Front {
     }
   };
 
-  /// Cells are as long as a whole number of the finest basis's spacings and expanded a tenth beyond their
-  /// ends; a chunk is what one of them has, cut at the widest gap near the cell's end: a state between two
-  /// points that almost coincide has no room.
-  void make_chunks(Index spacings) {
-    constexpr double kBeyond = 0.1;  // of a cell
-    chunks_.clear();
-    cell_nodes_ = spacings;
-    const bool endless = bases_.empty();
-    length_ = endless ? std::numeric_limits<double>::infinity()
-                      : static_cast<double>(cell_nodes_) * bases_.back().spacing;
-    half_ = length_ * (0.5 + kBeyond);
-    Index cell = std::numeric_limits<Index>::min();
-    for (Index begin = 0; begin < n_;) {
-      const auto at = endless ? Index{0} : static_cast<Index>(std::floor(time_[begin] / length_));
-      cell = std::max(cell, at);
-      const double edge = endless ? length_ : static_cast<double>(cell + 1) * length_;
-      Index end = begin + 1;
-      while (end < n_ && end - begin < kMostPoints && time_[end] < edge) ++end;
-      const bool whole = end == n_ || time_[end] >= edge;
-      const double low = whole ? edge - kBeyond * length_ : time_[end - 1 - (end - 1 - begin) / 5],
-                   high = whole ? edge + kBeyond * length_ : time_[end];
-      Index best = end;
-      const auto look_at = [&](Index i) {
-        if (time_[i] - time_[i - 1] > time_[best] - time_[best - 1]) best = i;
-      };
-      for (Index i = end - 1; end < n_ && i > begin && time_[i - 1] >= low; --i) look_at(i);
-      for (Index i = end + 1; i < n_ && i - begin <= kMostPoints && time_[i] <= high; ++i) look_at(i);
-      end = best;
-      Chunk chunk;
-      chunk.begin = begin;
-      chunk.end = end;
-      chunk.from = begin == 0 ? time_[0] : 0.5 * (time_[begin - 1] + time_[begin]);
-      chunk.to = end == n_ ? time_[n_ - 1] : 0.5 * (time_[end - 1] + time_[end]);
-      chunk.cell = cell;
-      chunk.identity = end - begin <= q_;
-      for (const Gaussians& basis : bases_)
-        chunk.nodes.push_back({static_cast<Index>(std::ceil((time_[begin] - basis.reach) / basis.spacing)),
-                               static_cast<Index>(std::floor((time_[end - 1] + basis.reach) / basis.spacing)),
-                               0});
-      chunks_.push_back(chunk);
-      begin = end;
-      if (whole) ++cell;
-    }
-  }
-  Real middle(const Chunk& chunk) const { return (Real(chunk.cell) + Real(0.5)) * Real(length_); }
-  /// Every basis has a ring of slots, node j in slot j mod its size: no row ever moves.
-  void make_slots() {
-    slots_ = nodes_ = 0;
-    ring_.clear();
-    ring_begin_.clear();
-    for (std::size_t t = 0; t < bases_.size(); ++t) {
-      Index ring = 1;
-      const Range* before = nullptr;
-      for (Chunk& chunk : chunks_) {
-        Range& here = chunk.nodes[t];
-        ring = std::max(ring, here.count());
-        const Index known = before == nullptr ? 0 : std::max<Index>(0, before->last - here.first + 1);
-        here.number = nodes_ - known;
-        nodes_ += here.count() - known;
-        before = &here;
-      }
-      ring_.push_back(ring);
-      ring_begin_.push_back(slots_);
-      slots_ += ring;
-    }
-    state_begin_ = slots_;
-    slots_ = round_up(slots_ + 3 * states_.size(), 8);
-  }
-  /// Chebyshev's nodes, and his coefficients from values there.
-  void make_transform() {
-    stations_.resize(static_cast<std::size_t>(q_));
-    transform_.set_zero(q_, q_);
-    for (Index m = 0; m < q_; ++m) {
-      using std::cos;
-      const auto cosine = [&](Index of) {
-        return cos(std::numbers::pi_v<Real> * Real(of % (4 * q_)) / Real(2 * q_));
-      };
-      stations_[static_cast<std::size_t>(m)] = cosine(2 * m + 1);
-      for (Index k = 0; k < q_; ++k)
-        transform_[m][k] = (m == 0 ? Real(1) : Real(2)) / Real(q_) * cosine(m * (2 * k + 1));
-    }
-  }
-
-  static Real gaussian(const Gaussians& basis, Index j, Real at) {
-    using std::exp;
-    const Real z = (at - Real(j) * Real(basis.spacing)) / Real(basis.lengthscale);
-    return Real(basis.amplitude) * exp(-z * z);
-  }
-  /// The coefficients of the finest basis's Gaussians on a cell, and their slopes.
-  void make_cell() {
-    if (bases_.empty()) return;
-    const Gaussians& basis = bases_.back();
-    const Index beyond = static_cast<Index>(std::ceil((basis.reach + half_) / basis.spacing));
-    first_of_cell_ = -beyond;
-    const Index width = round_up(2 * beyond + cell_nodes_ + 1, 8) + 8;  // whole lanes of the last nodes
-    const auto size = static_cast<std::size_t>(width);
-    Numbers<Real> centre(size), inverse(size, 1 / Real(basis.lengthscale)),
-        amplitude(size, Real(basis.amplitude));
-    for (Index r = 0; r < width; ++r)
-      centre[static_cast<std::size_t>(r)] =
-          (Real(first_of_cell_ + r) - Real(cell_nodes_) / 2) * Real(basis.spacing);
-    Table<Real> values;
-    values.resize(q_, width);
-    for (const bool slopes : {false, true}) {
-      Table<Real>& out = slopes ? cell_slopes_ : cell_;
-      out.resize(q_, width);
-      for (Index k = 0; k < q_; ++k)
-        loops().gaussians(Real(half_) * stations_[static_cast<std::size_t>(k)], centre.data(), inverse.data(),
-                          amplitude.data(), slopes, width, values[k]);
-      loops().multiply(false, transform_.data(), q_, 1, q_, q_, values.data(), width, width, out.data(),
-                       width);
-    }
-  }
-
   const Kernels<Real>& loops() const { return kernels<Real>(); }
-  const Chunk& chunk(Index c) const { return chunks_[static_cast<std::size_t>(c)]; }
-  bool is_last(Index c) const { return c + 1 == chunks(); }
-  Index node_slot(std::size_t t, Index j) const {
-    const Index ring = ring_[t];
-    return ring_begin_[t] + ((j % ring) + ring) % ring;
-  }
-  Index state_slot(Index c) const { return state_begin_ + (c % 2) * states_.size(); }
-  Index multiplier_slot() const { return state_begin_ + 2 * states_.size(); }
-  Index polynomials(Index c) const {
-    if (bases_.empty()) return 0;
-    return chunk(c).identity ? chunk(c).end - chunk(c).begin : q_;
-  }
+  const Chunk& chunk(Index c) const { return layout_.chunk(c); }
+  bool has_end(Index c) const { return states_.size() > 0 && !layout_.is_last(c); }
+  /// Whether a chunk's element is made of sums, which are kept.
+  bool has_sums() const { return states_.size() == 0 && !bases_.empty(); }
   Real* begin_states(Columns<Real> b, Index column, Index c) const {
     return b[column] + round_up(reduced_size(), 8) + c * states_.size();
   }
@@ -368,27 +220,12 @@ class Front {
   Real* chunk_covariance(Index c) { return covariances_.data() + c * states_.size() * states_.size(); }
   ColumnBlock<Real> column_block(Index c) const {
     const Chunk& here = chunk(c);
-    return {&states_.places(), here.end - here.begin,
-            steps_.data(),     inverse_roots_.data() + here.begin,
-            gain(here.begin),  !is_last(c)};
+    return {&states_.places(), here.count(),       steps_.data(), inverse_roots_.data() + here.begin,
+            gain(here.begin),  !layout_.is_last(c)};
   }
   Move<One, 0> step(Index i) const { return {states_.places(), steps_.data(), i}; }
-
-  /// Nodes of a basis that end with chunk c: those before this one.
-  Index first_staying(Index c, std::size_t t) const {
-    const Index end = chunk(c).nodes[t].last + 1;
-    return is_last(c) ? end : std::min(end, chunk(c + 1).nodes[t].first);
-  }
-  /// Slots in the order in which they go when chunk c is done.
-  const std::vector<Index>& ending(Index c) {
-    ending_.clear();
-    for (std::size_t t = 0; t < bases_.size(); ++t) {
-      for (Index j = chunk(c).nodes[t].first; j < first_staying(c, t); ++j)
-        ending_.push_back(node_slot(t, j));
-    }
-    for (Index i = 0; c > 0 && i < states_.size(); ++i) ending_.push_back(state_slot(c) + i);
-    for (Index i = 0; !is_last(c) && i < states_.size(); ++i) ending_.push_back(multiplier_slot() + i);
-    return ending_;
+  const Real* eliminated_row(std::size_t number) const {
+    return eliminated_rows_.data() + static_cast<Index>(number) * slots();
   }
 
   // --- a chunk ---------------------------------------------------------------------------------------------
@@ -396,7 +233,7 @@ class Front {
   void make_steps(Index c) {
     if (states_.size() == 0) return;
     const Chunk& here = chunk(c);
-    const Index count = here.end - here.begin;
+    const Index count = here.count();
     gaps_.assign(static_cast<std::size_t>(round_up(count + 1, 8)), Real(0));
     for (Index i = 0; i < count; ++i) {
       const Real before = i == 0 ? Real(here.from) : Real(time_[here.begin + i - 1]);
@@ -411,114 +248,39 @@ class Front {
   void prepare(Index c) {
     make_steps(c);
     const Chunk& here = chunk(c);
-    const Index count = here.end - here.begin;
-    at_.resize(static_cast<std::size_t>(round_up(count, 8)));
-    for (Index i = 0; i < count && !here.identity; ++i)
-      at_[static_cast<std::size_t>(i)] = (Real(time_[here.begin + i]) - middle(here)) / Real(half_);
-    points_ = {count,         steps_.data(), noise_ + here.begin, polynomials(c), at_.data(),
-               here.identity, c == 0,        is_last(c)};
+    at_.resize(static_cast<std::size_t>(round_up(here.count(), 8)));
+    for (Index i = 0; i < here.count() && !here.identity; ++i)
+      at_[static_cast<std::size_t>(i)] = expansion_.place(here, time_[here.begin + i]);
+    points_ = {};
+    points_.count = here.count();
+    points_.steps = steps_.data();
+    points_.noise = noise_ + here.begin;
+    points_.polynomials = expansion_.polynomials(c);
+    points_.at = at_.data();
+    points_.identity = here.identity;
+    points_.first = c == 0;
+    points_.last = layout_.is_last(c);
   }
-  /// Where the weight of every slot is in a column (−1: none); and the Gaussians of the slots, where the
-  /// cells' table does not have them or they are asked for.
-  void find_nodes(Index c, bool with_gaussians = false) {
-    const auto size = static_cast<std::size_t>(slots_);
-    const bool gaussians = with_gaussians || !in_table(c);
-    number_.assign(size, -1);
-    if (gaussians) {
-      centre_.assign(size, Real(0));
-      inverse_length_.assign(size, Real(0));
-      amplitude_.assign(size, Real(0));
-    }
-    for (std::size_t t = 0; t < bases_.size(); ++t) {
-      const Range& nodes = chunk(c).nodes[t];
-      auto slot = static_cast<std::size_t>(node_slot(t, nodes.first));
-      const auto behind = static_cast<std::size_t>(ring_begin_[t] + ring_[t]);
-      for (Index j = nodes.first; j <= nodes.last; ++j) {
-        number_[slot] = weights_at() + nodes.number + (j - nodes.first);
-        if (gaussians) {
-          centre_[slot] = Real(j) * Real(bases_[t].spacing);
-          inverse_length_[slot] = 1 / Real(bases_[t].lengthscale);
-          amplitude_[slot] = Real(bases_[t].amplitude);
-        }
-        if (++slot == behind) slot = static_cast<std::size_t>(ring_begin_[t]);
-      }
-    }
+  /// A column's weights, in their slots; other slots of weights become 0.
+  void gather_weights(Index c, const Real* column, Real* z) const {
+    std::fill_n(z, layout_.state_begin(), Real(0));
+    for (std::size_t t = 0; t < bases_.size(); ++t)
+      layout_.for_nodes(c, t,
+                        [&](Index slot, Index, Index number) { z[slot] = column[weights_at() + number]; });
   }
-  /// R, from slots to columns (x, β): β = Cw of the chunk's weights; or C′ of their slopes by log ℓ alone.
-  void make_expansion(Index c, bool slopes, Table<Real>& out) {
-    const Chunk& here = chunk(c);
-    const Index p = states_.size(), q = polynomials(c);
-    out.set_zero(p + q, slots_);
-    for (Index i = 0; i < p && c > 0 && !slopes; ++i) out[i][state_slot(c) + i] = 1;
-    if (q == 0) return;
-    if (here.identity) {
-      for (Index k = 0; k < q; ++k)
-        loops().gaussians(Real(time_[here.begin + k]), centre_.data(), inverse_length_.data(),
-                          amplitude_.data(), slopes, slots_, out[p + k]);
-      return;
-    }
-    // The basis of the cells has the same coefficients in all of them; the slots before it have their own.
-    const Index others = round_up(ring_begin_[bases_.size() - 1], 8);
-    if (others > 0) {
-      values_.resize(q, slots_);
-      for (Index k = 0; k < q; ++k)
-        loops().gaussians(middle(here) + Real(half_) * stations_[static_cast<std::size_t>(k)], centre_.data(),
-                          inverse_length_.data(), amplitude_.data(), slopes, others, values_[k]);
-      loops().multiply(false, transform_.data(), q, 1, q, q, values_.data(), slots_, others, out[p], slots_);
-    }
-    const Table<Real>& table = slopes ? cell_slopes_ : cell_;
-    const Stretch stretch = stretch_of(c);
-    const Index begin = ring_begin_[bases_.size() - 1];
-    for (Index k = 0; k < q; ++k) {
-      std::copy_n(table[k] + stretch.from, stretch.straight, out[p + k] + stretch.slot);
-      std::copy_n(table[k] + stretch.from + stretch.straight, stretch.wrapped, out[p + k] + begin);
-    }
-  }
-  /// Whether the cells' table has all of the chunk's Gaussians.
-  bool in_table(Index c) const { return bases_.size() == 1 && !chunk(c).identity; }
-  /// The chunk's nodes of the last basis: where they begin in the table and in the ring, how many lie before
-  /// the ring's end, and how many behind it, from its beginning on.
-  struct Stretch {
-    Index from, slot, straight, wrapped;
-  };
-  Stretch stretch_of(Index c) const {
-    const std::size_t t = bases_.size() - 1;
-    const Range& nodes = chunk(c).nodes[t];
-    const Index slot = node_slot(t, nodes.first),
-                straight = std::min(nodes.count(), ring_begin_[t] + ring_[t] - slot);
-    return {nodes.first - (chunk(c).cell * cell_nodes_ + first_of_cell_), slot, straight,
-            nodes.count() - straight};
-  }
-  /// beta_ ← the coefficients of weights in slots.
-  void expand_weights(Index c, const Real* weights) {
-    find_nodes(c);
-    const Index p = states_.size();
-    beta_.resize(static_cast<std::size_t>(polynomials(c)));
-    if (in_table(c)) {
-      const Stretch stretch = stretch_of(c);
-      const Index count = round_up(stretch.straight + stretch.wrapped, 8);
-      straightened_.assign(static_cast<std::size_t>(count), Real(0));
-      std::copy_n(weights + stretch.slot, stretch.straight, straightened_.begin());
-      std::copy_n(weights + ring_begin_[0], stretch.wrapped, straightened_.begin() + stretch.straight);
-      for (Index m = 0; m < q_; ++m)
-        beta_[static_cast<std::size_t>(m)] =
-            loops().dot(cell_[m] + stretch.from, straightened_.data(), count);
-      return;
-    }
-    make_expansion(c, false, expansion_);
-    for (Index m = 0; m < polynomials(c); ++m)
-      beta_[static_cast<std::size_t>(m)] = loops().dot(expansion_[p + m], weights, slots_);
-  }
-  /// curve_ ← Wβ at the chunk's points.
-  void make_curve(Index c) {
-    const Index count = chunk(c).end - chunk(c).begin;
+  /// curve_ ← Wβ at the chunk's points, for weights in slots.
+  void make_curve(Index c, const Real* z) {
+    const Index count = chunk(c).count();
     curve_.resize(static_cast<std::size_t>(round_up(count, 8)));
-    if (bases_.empty())
+    if (bases_.empty()) {
       std::fill(curve_.begin(), curve_.end(), Real(0));
-    else if (chunk(c).identity)
+      return;
+    }
+    expansion_.expand(c, z, beta_);
+    if (chunk(c).identity)
       std::copy(beta_.begin(), beta_.end(), curve_.begin());
     else
-      loops().curve(at_.data(), count, beta_.data(), polynomials(c), curve_.data());
+      loops().curve(at_.data(), count, beta_.data(), std::ssize(beta_), curve_.data());
   }
 
   // --- forwards --------------------------------------------------------------------------------------------
@@ -528,105 +290,169 @@ class Front {
     const int p = states_.size();
     const Chunk& here = chunk(c);
     prepare(c);
+    if (has_sums() && !whole) points_.sums = sums_[c];
     element_.make(states_, points_, b.count,
                   [&](Index i, Index column) { return b[column][here.begin + i]; });
     if (element_.failed) return false;
-    find_nodes(c);
-    make_expansion(c, false, expansion_);
-    const Index unknowns = element_.unknowns(), width = element_.width();
-    const bool has_end = p > 0 && !is_last(c);
-    if (b.count > 0) {
-      product_.set_zero(unknowns, right_.width);
-      for (Index u = 0; u < unknowns; ++u) {
-        for (Index k = 0; k < b.count; ++k) product_[u][k] = -element_.gram[u][unknowns + k];
-      }
-      loops().multiply(true, expansion_.data(), 1, slots_, slots_, unknowns, product_.data(), right_.width,
-                       right_.width, right_.data(), right_.width);
-      for (int i = 0; i < p && has_end; ++i) {
-        for (Index k = 0; k < b.count; ++k) right_[multiplier_slot() + i][k] += element_.end[i][unknowns + k];
-      }
-    }
+    expansion_.make(c);
+    add_right(c, b.count);
     if (!whole) return true;
 
+    if (has_sums() && !here.identity) std::ranges::copy(element_.sums(), sums_[c]);
     for (Index i = here.begin; i < here.end; ++i) {
       inverse_roots_[static_cast<std::size_t>(i)] = element_.inverse_root(i - here.begin);
-      std::copy_n(element_.gain(i - here.begin), p, gains_.data() + i * p);
+      if (p > 0) std::copy_n(element_.gain(i - here.begin), p, gains_.data() + i * p);
     }
     std::copy_n(element_.covariance.data(), p * p, chunk_covariance(c));
     log_determinant_.add(element_.log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      const Range& nodes = here.nodes[t];
-      const Index entered = c == 0 ? nodes.first : std::max(nodes.first, chunk(c - 1).nodes[t].last + 1);
-      for (Index j = entered; j <= nodes.last; ++j) front_[node_slot(t, j)][node_slot(t, j)] = 1;
+      for (Index j = layout_.first_new(c, t); j <= layout_.nodes(c, t).last; ++j)
+        front_[layout_.node_slot(t, j)][layout_.node_slot(t, j)] = 1;
     }
-    product_.resize(unknowns, slots_);
-    loops().multiply(false, element_.gram.data(), width, 1, unknowns, unknowns, expansion_.data(), slots_,
-                     slots_, product_.data(), slots_);
-    loops().multiply(true, expansion_.data(), 1, slots_, slots_, unknowns, product_.data(), slots_, slots_,
-                     front_.data(), slots_);
-    if (!has_end) return true;
-    product_.resize(p, slots_);
-    loops().multiply(false, element_.end.data(), width, 1, p, unknowns, expansion_.data(), slots_, slots_,
-                     product_.data(), slots_);
-    for (int i = 0; i < p; ++i) {
-      const Index lambda = multiplier_slot() + i, next = state_slot(c + 1) + i;
-      for (Index s = 0; s < slots_; ++s) {
-        front_[lambda][s] -= product_[i][s];
-        front_[s][lambda] -= product_[i][s];
-      }
-      for (int k = 0; k < p; ++k)
-        front_[lambda][multiplier_slot() + k] -= element_.covariance[static_cast<std::size_t>(i * p + k)];
-      front_[lambda][next] += 1;
-      front_[next][lambda] += 1;
-    }
+    add_gram(c);
+    if (has_end(c)) add_end(c);
     return true;
   }
-  /// One slot after the other, but on their own rows alone; the rest of the front changes once for all.
-  bool eliminate(const std::vector<Index>& ending) {
+  void add_right(Index c, Index columns) {
+    const Index unknowns = element_.unknowns(), width = right_.width;
+    if (columns == 0) return;
+    product_.set_zero(unknowns, width);
+    for (Index u = 0; u < unknowns; ++u) {
+      for (Index k = 0; k < columns; ++k) product_[u][k] = -element_.gram[u][unknowns + k];
+    }
+    loops().multiply({{expansion_.columns.data(), 1, slots()},
+                      {product_.data(), width},
+                      {right_.data(), width},
+                      slots(),
+                      unknowns,
+                      width,
+                      true});
+    for (int i = 0; i < states_.size() && has_end(c); ++i) {
+      for (Index k = 0; k < columns; ++k)
+        right_[layout_.multiplier_slot() + i][k] += element_.end[i][unknowns + k];
+    }
+  }
+  /// The front is symmetric, and what lies below its diagonal is not kept up: F += RᵀGR.
+  void add_gram(Index c) {
+    const int p = states_.size();
+    const Index width = element_.width();
+    const Table<Real>& columns = expansion_.columns;
+    product_.resize(element_.unknowns(), slots());  // GR
+    for (Index u = 0; u < element_.unknowns(); ++u)
+      std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Index rank = expansion_.rank(c, t), from = layout_.lanes_begin(t);
+      loops().multiply({{element_.gram[p] + p, width, 1},
+                        {columns[p] + from, slots()},
+                        {product_[p] + from, slots()},
+                        rank,
+                        rank,
+                        layout_.lanes_end(t) - from});
+    }
+    for (int i = 0; i < p && c > 0; ++i) {
+      const Index slot = layout_.state_slot(c) + i;
+      for (Index u = 0; u < element_.unknowns(); ++u) product_[u][slot] = element_.gram[u][i];
+      for (int k = 0; k < p; ++k) front_[slot][layout_.state_slot(c) + k] += element_.gram[i][k];
+    }
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Index begin = layout_.ring_begin(t);
+      loops().multiply({{columns[p] + begin, 1, slots()},
+                        {product_[p], slots()},
+                        {front_[begin], slots()},
+                        layout_.ring(t),
+                        expansion_.rank(c, t),
+                        slots(),
+                        true,
+                        begin});
+    }
+  }
+  /// −ER, −P and the identity of the multipliers' equation.
+  void add_end(Index c) {
+    const int p = states_.size();
+    const Index lambda = layout_.multiplier_slot(), here = layout_.state_slot(c),
+                next = layout_.state_slot(c + 1);
+    product_.set_zero(p, slots());
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Index from = layout_.lanes_begin(t);
+      loops().multiply({{element_.end.data() + p, element_.width(), 1},
+                        {expansion_.columns[p] + from, slots()},
+                        {product_.data() + from, slots()},
+                        p,
+                        expansion_.rank(c, t),
+                        layout_.lanes_end(t) - from});
+    }
+    for (int i = 0; i < p; ++i) {
+      for (Index s = 0; s < layout_.state_begin(); ++s) front_[s][lambda + i] -= product_[i][s];
+      for (int k = 0; k < p; ++k) {
+        if (c > 0) front_[here + k][lambda + i] -= element_.end[i][k];
+        front_[lambda + i][lambda + k] -= element_.covariance[static_cast<std::size_t>(i * p + k)];
+      }
+      front_[next + i][lambda + i] += 1;
+    }
+  }
+  /// The slots that end, one after the other, but on their own rows alone; the rest of the front changes once
+  /// for all.
+  bool eliminate() {
     using std::abs;
     using std::log;
-    const auto count = std::ssize(ending);
-    scaled_rows_.resize(count, slots_);
-    for (Index i = 0; i < count; ++i)
-      std::copy_n(front_[ending[static_cast<std::size_t>(i)]], slots_, scaled_rows_[i]);
-    Real* rows = eliminated_rows_.data() + std::ssize(eliminated_) * slots_;
+    const auto count = std::ssize(ending_);
+    scaled_rows_.resize(count, slots());
     for (Index i = 0; i < count; ++i) {
-      const Index slot = ending[static_cast<std::size_t>(i)];
+      const Index slot = ending_[static_cast<std::size_t>(i)];
+      for (Index s = 0; s < slot; ++s) scaled_rows_[i][s] = front_[s][slot];
+      std::copy_n(front_[slot] + slot, slots() - slot, scaled_rows_[i] + slot);
+    }
+    Real* rows = eliminated_rows_.data() + std::ssize(eliminated_) * slots();
+    for (Index i = 0; i < count; ++i) {
+      const Index slot = ending_[static_cast<std::size_t>(i)];
       Real* scaled = scaled_rows_[i];
-      Real* l = rows + i * slots_;
+      Real* l = rows + i * slots();
       const Real pivot = scaled[slot], inverse = 1 / pivot;
-      if (!(slot >= multiplier_slot() ? pivot < 0 : pivot > 0)) return false;
+      if (!(slot >= layout_.multiplier_slot() ? pivot < 0 : pivot > 0)) return false;
       log_determinant_.add(log(abs(pivot)));
-      if (slot < state_begin_) largest_pivot_ = std::max(largest_pivot_, pivot);
+      if (slot < layout_.state_begin()) largest_pivot_ = std::max(largest_pivot_, pivot);
       scaled[slot] = 0;
-      for (Index s = 0; s < slots_; ++s) l[s] = scaled[s] * inverse;
+      for (Index s = 0; s < slots(); ++s) l[s] = scaled[s] * inverse;
       for (Index later = i + 1; later < count; ++later) {
         Real* row = scaled_rows_[later];
-        loops().add(-scaled[ending[static_cast<std::size_t>(later)]], l, slots_, row);
+        loops().add(-scaled[ending_[static_cast<std::size_t>(later)]], l, slots(), row);
         row[slot] = 0;
       }
       eliminated_.push_back({slot, pivot});
-      if (right_.width > 0) eliminate_right(slot, l);
-      for (Index s = 0; s < slots_; ++s) scaled[s] = -scaled[s];
+      for (Index s = 0; s < slots(); ++s) scaled[s] = -scaled[s];
     }
-    loops().multiply(true, scaled_rows_.data(), 1, slots_, slots_, count, rows, slots_, slots_, front_.data(),
-                     slots_);
-    for (const Index slot : ending) {
-      std::fill_n(front_[slot], slots_, Real(0));
-      for (Index s = 0; s < slots_; ++s) front_[s][slot] = 0;
+    loops().multiply({{scaled_rows_.data(), 1, slots()},
+                      {rows, slots()},
+                      {front_.data(), slots()},
+                      slots(),
+                      count,
+                      slots(),
+                      true,
+                      0});
+    for (const Index slot : ending_) {
+      std::fill_n(front_[slot], slots(), Real(0));
+      for (Index s = 0; s < slot; ++s) front_[s][slot] = 0;
     }
+    eliminate_right(rows);
     return true;
   }
-  const Real* eliminated_row(std::size_t number) const {
-    return eliminated_rows_.data() + static_cast<Index>(number) * slots_;
-  }
-  /// The same for the right-hand sides, which it keeps.
-  void eliminate_right(Index slot, const Real* l) {
-    Real* row = right_[slot];
-    eliminated_right_.insert(eliminated_right_.end(), row, row + right_.width);
-    std::fill_n(row, right_.width, Real(0));
-    loops().downdate(l, eliminated_right_.data() + std::ssize(eliminated_right_) - right_.width, slots_,
-                     right_.width, right_.data(), right_.width);
+  /// The same for the right-hand sides, by the rows l of what ends.  Keeps the negative ones.
+  void eliminate_right(const Real* rows) {
+    const auto count = std::ssize(ending_);
+    const Index width = right_.width, begin = std::ssize(eliminated_right_);
+    if (width == 0) return;
+    eliminated_right_.resize(static_cast<std::size_t>(begin + count * width));
+    Real* gone = eliminated_right_.data() + begin;
+    for (Index i = 0; i < count; ++i) {
+      const Real* row = right_[ending_[static_cast<std::size_t>(i)]];
+      for (Index k = 0; k < width; ++k) gone[i * width + k] = -row[k];
+      for (Index before = 0; before < i; ++before)
+        loops().add(-rows[before * slots() + ending_[static_cast<std::size_t>(i)]], gone + before * width,
+                    width, gone + i * width);
+    }
+    loops().multiply(
+        {{rows, 1, slots()}, {gone, width}, {right_.data(), width}, slots(), count, width, true});
+    for (const Index slot : ending_) std::fill_n(right_[slot], width, Real(0));
   }
 
   // --- backwards -------------------------------------------------------------------------------------------
@@ -634,31 +460,31 @@ class Front {
   /// Substitutes back, and writes the reduced columns.
   void reduce_back(Columns<Real> b) {
     const int p = states_.size();
-    solution_.set_zero(b.count, slots_);
+    solution_.set_zero(b.count, slots());
     Real mean[kMostStates];
     std::size_t next = eliminated_.size();
     for (Index c = chunks() - 1; c >= 0 && b.count > 0; --c) {
-      for (std::size_t i = ending(c).size(); i > 0; --i) {
+      layout_.ending(c, ending_);
+      for (std::size_t i = ending_.size(); i > 0; --i) {
         const Eliminated& gone = eliminated_[--next];
         const Real* value = eliminated_right_.data() + static_cast<Index>(next) * right_.width;
         for (Index column = 0; column < b.count; ++column)
           solution_[column][gone.slot] =
-              value[column] / gone.pivot - loops().dot(eliminated_row(next), solution_[column], slots_);
+              -value[column] / gone.pivot - loops().dot(eliminated_row(next), solution_[column], slots());
       }
       prepare(c);
       for (Index column = 0; column < b.count; ++column) {
         const Real* z = solution_[column];
-        expand_weights(c, z);
-        for (std::size_t s = 0; s < number_.size(); ++s) {
-          if (number_[s] >= 0) b[column][number_[s]] = z[s];
-        }
-        make_curve(c);
+        for (std::size_t t = 0; t < bases_.size(); ++t)
+          layout_.for_nodes(
+              c, t, [&](Index slot, Index, Index number) { b[column][weights_at() + number] = z[slot]; });
+        make_curve(c, z);
         for (int i = 0; i < p; ++i) {
-          mean[i] = c > 0 ? z[state_slot(c) + i] : Real(0);
+          mean[i] = c > 0 ? z[layout_.state_slot(c) + i] : Real(0);
           begin_states(b, column, c)[i] = mean[i];
-          multipliers(b, column, c)[i] = is_last(c) ? Real(0) : z[multiplier_slot() + i];
+          multipliers(b, column, c)[i] = has_end(c) ? z[layout_.multiplier_slot() + i] : Real(0);
         }
-        if (p > 0 && !is_last(c)) write_multipliers(c, b, column);
+        if (has_end(c)) write_multipliers(c, b, column);
         loops().reduce(column_block(c), curve_.data(), mean, b[column] + chunk(c).begin);
       }
     }
@@ -672,7 +498,7 @@ class Front {
     const int p = states_.size();
     Real l[kMostStates * kMostStates];
     std::copy_n(chunk_covariance(c), p * p, l);
-    Real* to = b[column] + weights_at() + nodes_ + c * p;
+    Real* to = b[column] + weights_at() + nodes() + c * p;
     for (int j = 0; j < p; ++j) {
       for (int k = 0; k < j; ++k) {
         for (int i = j; i < p; ++i) l[i * p + j] -= l[i * p + k] * l[j * p + k];
@@ -686,35 +512,55 @@ class Front {
     }
   }
 
-  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.
+  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.  What ended with
+  /// a chunk is S_{e·} = −lS, S_ee = 1/d − l·S_{·e}, with one product for all of them and then each other's
+  /// part.  The rows of other slots that are not in use are those of later owners, where l is 0.
   template <class Visit>
   void invert_back(const Visit& visit) {
-    inverse_.set_zero(slots_, slots_);
-    scaled_.assign(static_cast<std::size_t>(slots_), Real(0));
+    inverse_.set_zero(slots(), slots());
     std::size_t next = eliminated_.size();
     for (Index c = chunks() - 1; c >= 0; --c) {
-      for (std::size_t i = ending(c).size(); i > 0; --i) {
-        const Eliminated& gone = eliminated_[--next];
-        const Real* l = eliminated_row(next);
-        Real* row = inverse_[gone.slot];
-        loops().combine(l, inverse_.data(), slots_, slots_, slots_, scaled_.data());
-        // l is 0 at the slot itself, whose row is that of a later owner.
-        const Real own = 1 / gone.pivot + loops().dot(l, scaled_.data(), slots_);
-        for (Index s = 0; s < slots_; ++s)
-          inverse_[s][gone.slot] = row[s] = -scaled_[static_cast<std::size_t>(s)];
-        row[gone.slot] = own;
+      layout_.ending(c, ending_);
+      const auto count = std::ssize(ending_);
+      next -= ending_.size();
+      const Real* rows = eliminated_row(next);
+      for (const Index slot : ending_) std::fill_n(inverse_[slot], slots(), Real(0));
+      batch_.resize(count, slots());
+      loops().multiply({{rows, slots(), 1},
+                        {inverse_.data(), slots()},
+                        {batch_.data(), slots()},
+                        count,
+                        slots(),
+                        slots()});
+      for (Index i = count - 1; i >= 0; --i) {
+        const auto slot_of = [&](Index k) { return ending_[static_cast<std::size_t>(k)]; };
+        const Real* l = rows + i * slots();
+        Real* row = batch_[i];
+        for (Index s = 0; s < slots(); ++s) row[s] = -row[s];
+        for (Index k = i + 1; k < count; ++k) loops().add(-l[slot_of(k)], batch_[k], slots(), row);
+        for (Index k = 0; k <= i; ++k) row[slot_of(k)] = 0;
+        for (Index k = i + 1; k < count; ++k)
+          batch_[k][slot_of(i)] = row[slot_of(k)] = -loops().dot(l, batch_[k], slots());
+        row[slot_of(i)] =
+            1 / eliminated_[next + static_cast<std::size_t>(i)].pivot - loops().dot(l, row, slots());
+      }
+      for (Index i = 0; i < count; ++i) {
+        const Index slot = ending_[static_cast<std::size_t>(i)];
+        std::copy_n(batch_[i], slots(), inverse_[slot]);
+        for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
       }
       visit(c);
     }
   }
-  /// The multipliers' covariances with themselves (states, states) and with all slots.
+  /// The multipliers' covariances with themselves (states, states), and the negative ones with all slots.
   void take_multipliers(Index c) {
     const int p = states_.size();
+    const Index lambda = layout_.multiplier_slot();
     by_covariance_.assign(static_cast<std::size_t>(p * p), Real(0));
-    cross_.set_zero(p, slots_);
-    for (int i = 0; i < p && !is_last(c); ++i) {
-      std::copy_n(inverse_[multiplier_slot() + i], slots_, cross_[i]);
-      std::copy_n(inverse_[multiplier_slot() + i] + multiplier_slot(), p, by_covariance_.data() + i * p);
+    cross_.set_zero(p, slots());
+    for (int i = 0; i < p && has_end(c); ++i) {
+      std::copy_n(inverse_[lambda + i] + lambda, p, by_covariance_.data() + i * p);
+      for (Index s = 0; s < slots(); ++s) cross_[i][s] = -inverse_[lambda + i][s];
     }
   }
 
@@ -723,160 +569,188 @@ class Front {
     const int p = states_.size();
     const Chunk& here = chunk(c);
     prepare(c);
-    find_nodes(c, true);
-    make_expansion(c, false, expansion_);
+    expansion_.make(c);
+    if (has_sums()) points_.sums = sums_[c];
     element_.make_solved(
         states_, points_, 0, [](Index, Index) { return Real(0); }, Table<Real>{});
     take_multipliers(c);
     for (Real& x : by_covariance_) x = -x / 2;
-    for (Real& x : cross_.numbers) x = -x;
-    for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if ((bases >> t & 1U) != 0) continue;
-      std::fill_n(amplitude_.begin() + ring_begin_[t], ring_[t], Real(0));
-    }
-    Numbers<Real> g(static_cast<std::size_t>(slots_)), solved(g.size());
+    Numbers<Real> g(static_cast<std::size_t>(slots())), solved(g.size());
     const Index width = element_.width(), unknowns = element_.unknowns();
     element_.look_back(
-        expansion_, inverse_, by_covariance_, cross_,
+        expansion_.columns, inverse_, by_covariance_, cross_,
         [&](Index i, const Real* m, const Real* cov, const Real* lambda, const Table<Real>& with) {
           if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
-          loops().gaussians(Real(time_[here.begin + i]), centre_.data(), inverse_length_.data(),
-                            amplitude_.data(), false, slots_, g.data());
+          expansion_.values(c, bases, time_[here.begin + i], g.data());
           Real moved[kMostStates];
           for (int r = 0; r < p; ++r) {
             moved[r] = 0;
             for (int s = 0; s < p; ++s) moved[r] += cov[r * p + s] * select[static_cast<std::size_t>(s)];
             for (Index u = 0; u < unknowns; ++u) {
               const Real along = select[static_cast<std::size_t>(r)] * m[r * width + u];
-              if (along != 0) loops().add(along, expansion_[u], slots_, g.data());
+              if (along != 0) loops().add(along, expansion_.columns[u], slots(), g.data());
             }
           }
           Real variance = 0;
           for (int r = 0; r < p; ++r) {
-            variance +=
-                moved[r] * (select[static_cast<std::size_t>(r)] - 2 * loops().dot(with[r], g.data(), slots_));
+            variance += moved[r] *
+                        (select[static_cast<std::size_t>(r)] - 2 * loops().dot(with[r], g.data(), slots()));
             for (int s = 0; s < p; ++s) variance -= 2 * moved[r] * lambda[r * p + s] * moved[s];
           }
-          loops().combine(g.data(), inverse_.data(), slots_, slots_, slots_, solved.data());
+          loops().combine(g.data(), inverse_.data(), slots(), slots(), slots(), solved.data());
           out[static_cast<std::size_t>(here.begin + i)] =
-              variance + loops().dot(g.data(), solved.data(), slots_);
+              variance + loops().dot(g.data(), solved.data(), slots());
         });
   }
+
   void add_slopes(Index c, Columns<Real> b, Slopes& out) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
     prepare(c);
-    find_nodes(c);
-    make_expansion(c, false, expansion_);
-    begin_.set_zero(p, b.count);
-    weights_by_column_.set_zero(b.count, slots_);
-    for (Index column = 0; column < b.count; ++column) {
-      Real* z = weights_by_column_[column];
-      for (std::size_t s = 0; s < number_.size(); ++s) {
-        if (number_[s] >= 0) z[s] = b[column][number_[s]];
-      }
-      for (int i = 0; i < p; ++i) {
-        begin_[i][column] = begin_states(b, column, c)[i];
-        if (c > 0) z[state_slot(c) + i] = begin_[i][column];
-      }
+    if (has_sums()) points_.sums = sums_[c];
+    begin_.resize(p, b.count);
+    for (int i = 0; i < p; ++i) {
+      for (Index column = 0; column < b.count; ++column) begin_[i][column] = begin_states(b, column, c)[i];
     }
     element_.make_solved(
         states_, points_, b.count, [&](Index i, Index column) { return b[column][here.begin + i]; }, begin_);
-    const Index unknowns = element_.unknowns(), width = element_.width();
-    solved_.resize(unknowns, slots_);  // RS
-    loops().multiply(false, expansion_.data(), slots_, 1, unknowns, slots_, inverse_.data(), slots_, slots_,
-                     solved_.data(), slots_);
-    expansion_across_.set_zero(slots_, width);
-    for (Index u = 0; u < unknowns; ++u) {
-      for (Index s = 0; s < slots_; ++s) expansion_across_[s][u] = expansion_[u][s] / 2;
-    }
-    by_gram_.set_zero(width, width);
-    loops().multiply(false, solved_.data(), slots_, 1, unknowns, slots_, expansion_across_.data(), width,
-                     width, by_gram_.data(), width);
-    for (Index column = 0; column < b.count; ++column)
-      by_gram_[unknowns + column][unknowns + column] = Real(0.5);
-
-    // S_λ + λ̂ẑᵀ, and what it is by the states at the end and by P.
+    expansion_.make_with_slopes(c, element_.width());
+    solve_columns(c, b);
+    make_by_gram(c, b.count);
     take_multipliers(c);
-    by_end_.set_zero(p, width);
-    if (p > 0 && !is_last(c)) {
-      loops().multiply(false, cross_.data(), slots_, 1, p, slots_, expansion_across_.data(), width, width,
-                       by_end_.data(), width);
-      for (Real& x : by_end_.numbers) x *= -2;
-      for (Index column = 0; column < b.count; ++column) {
-        const Real* lambda = multipliers(b, column, c);
-        for (int i = 0; i < p; ++i) {
-          by_end_[i][unknowns + column] = -lambda[i];
-          loops().add(lambda[i], weights_by_column_[column], slots_, cross_[i]);
-          for (int k = 0; k < p; ++k)
-            by_covariance_[static_cast<std::size_t>(i * p + k)] += lambda[i] * lambda[k];
-        }
-      }
-      for (Real& x : by_covariance_) x = -x / 2;
-    }
-    if (!bases_.empty()) {
-      // ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩
-      make_expansion(c, true, slopes_);
-      const Index q = polynomials(c);
-      product_.resize(q, slots_);
-      loops().multiply(false, element_.gram[p], width, 1, q, unknowns, solved_.data(), slots_, slots_,
-                       product_.data(), slots_);
-      for (Index column = 0; column < b.count; ++column) {
-        for (Index m = 0; m < q; ++m)
-          loops().add(element_.gram[p + m][unknowns + column], weights_by_column_[column], slots_,
-                      product_[m]);
-      }
-      for (int i = 0; i < p && !is_last(c); ++i) {
-        for (Index m = 0; m < q; ++m) loops().add(-element_.end[i][p + m], cross_[i], slots_, product_[m]);
-      }
-      for (std::size_t t = 0; t < bases_.size(); ++t) {
-        // A single basis has all slots but those of states, where the slopes are 0.
-        for (Index m = 0; m < q && bases_.size() == 1; ++m)
-          out.basis_lengthscale[t] += loops().dot(product_[m], slopes_[p + m], slots_);
-        for (Index m = 0; m < q && bases_.size() > 1; ++m) {
-          for (Index s = ring_begin_[t]; s < ring_begin_[t] + ring_[t]; ++s)
-            out.basis_lengthscale[t] += product_[m][s] * slopes_[p + m][s];
-        }
-        for (Index j = here.nodes[t].first; j < first_staying(c, t); ++j) {
-          const Index slot = node_slot(t, j);
-          Real squares = 0;
-          for (Index column = 0; column < b.count; ++column)
-            squares += weights_by_column_[column][slot] * weights_by_column_[column][slot];
-          out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
-        }
-      }
-    }
+    by_end_.set_zero(p, element_.width());
+    if (has_end(c)) make_by_end(c, b);
+    for (std::size_t t = 0; t < bases_.size(); ++t) add_basis_slopes(c, t, b.count, out);
     element_.pull(by_gram_, by_end_, by_covariance_, out.state_variance.data(), out.state_lengthscale.data(),
                   out.noise.data() + here.begin);
+  }
+  /// solved_ ← RS, and the unknowns ẑ of every right-hand side.
+  void solve_columns(Index c, Columns<Real> b) {
+    const int p = states_.size();
+    const Index unknowns = element_.unknowns();
+    solved_.resize(unknowns + b.count, slots());
+    for (int i = 0; i < p; ++i) {
+      if (c > 0)
+        std::copy_n(inverse_[layout_.state_slot(c) + i], slots(), solved_[i]);
+      else
+        std::fill_n(solved_[i], slots(), Real(0));
+    }
+    for (std::size_t t = bases_.size(); t > 0; --t) {
+      const Index begin = layout_.ring_begin(t - 1);
+      loops().multiply({{expansion_.columns[p] + begin, slots(), 1},
+                        {inverse_[begin], slots()},
+                        {solved_[p], slots()},
+                        expansion_.rank(c, t - 1),
+                        layout_.ring(t - 1),
+                        slots(),
+                        t < bases_.size()});
+    }
+    for (Index column = 0; column < b.count; ++column) {
+      Real* z = solved_[unknowns + column];
+      gather_weights(c, b[column], z);
+      std::fill(z + layout_.state_begin(), z + slots(), Real(0));
+      if (c > 0) std::copy_n(begin_states(b, column, c), p, z + layout_.state_slot(c));
+    }
+  }
+  /// ½RSRᵀ, and ½ for the right-hand sides.
+  void make_by_gram(Index c, Index columns) {
+    const int p = states_.size();
+    const Index unknowns = element_.unknowns(), width = element_.width();
+    by_gram_.set_zero(width, width);
+    for (std::size_t t = bases_.size(); t > 0; --t) {
+      const Index begin = layout_.ring_begin(t - 1), rows = p + expansion_.rank(c, t - 1);
+      loops().multiply({{solved_.data() + begin, slots(), 1},
+                        {expansion_.across[begin], width},
+                        {by_gram_.data(), width},
+                        rows,
+                        layout_.ring(t - 1),
+                        round_up(rows, 8),
+                        t < bases_.size(),
+                        0});
+    }
+    for (int i = 0; i < p && c > 0; ++i) {
+      for (int k = 0; k < p; ++k) by_gram_[i][k] = solved_[i][layout_.state_slot(c) + k];
+    }
+    for (Index m = 0; m < unknowns; ++m) {
+      for (Index n = m; n < unknowns; ++n) by_gram_[m][n] *= Real(0.5);
+    }
+    for (Index m = 0; m < unknowns && p > 0; ++m) {  // the filter wants both halves
+      for (Index n = 0; n < m; ++n) by_gram_[m][n] = by_gram_[n][m];
+    }
+    for (Index column = unknowns; column < unknowns + columns; ++column) by_gram_[column][column] = Real(0.5);
+  }
+  /// −S_λ − λ̂ẑᵀ, and what the loss is by the states at the end and by P.
+  void make_by_end(Index c, Columns<Real> b) {
+    const int p = states_.size();
+    const Index unknowns = element_.unknowns(), width = element_.width();
+    loops().multiply({{cross_.data(), slots(), 1},
+                      {expansion_.across.data(), width},
+                      {by_end_.data(), width},
+                      p,
+                      slots(),
+                      width});
+    for (Index column = 0; column < b.count; ++column) {
+      const Real* lambda = multipliers(b, column, c);
+      for (int i = 0; i < p; ++i) {
+        by_end_[i][unknowns + column] = -lambda[i];
+        loops().add(-lambda[i], solved_[unknowns + column], slots(), cross_[i]);
+        for (int k = 0; k < p; ++k)
+          by_covariance_[static_cast<std::size_t>(i * p + k)] += lambda[i] * lambda[k];
+      }
+    }
+    for (Real& x : by_covariance_) x = -x / 2;
+  }
+  /// ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩ of a basis, and what its variance is worth.
+  void add_basis_slopes(Index c, std::size_t t, Index columns, Slopes& out) {
+    const int p = states_.size();
+    const Index rank = expansion_.rank(c, t), unknowns = element_.unknowns(), from = layout_.lanes_begin(t),
+                width = layout_.lanes_end(t) - from, begin = layout_.ring_begin(t);
+    product_.resize(rank, width);
+    loops().multiply({{element_.gram[p], element_.width(), 1},
+                      {solved_.data() + from, slots()},
+                      {product_.data(), width},
+                      rank,
+                      unknowns + columns,
+                      width});
+    if (has_end(c))
+      loops().multiply({{element_.end.data() + p, 1, element_.width()},
+                        {cross_.data() + from, slots()},
+                        {product_.data(), width},
+                        rank,
+                        p,
+                        width,
+                        true});
+    out.basis_lengthscale[t] +=
+        loops().contract(product_.data() + (begin - from), width, expansion_.slopes[p] + begin, slots(), rank,
+                         layout_.ring(t));
+    for (Index j = layout_.nodes(c, t).first; j < layout_.first_staying(c, t); ++j) {
+      const Index slot = layout_.node_slot(t, j);
+      Real squares = 0;
+      for (Index column = 0; column < columns; ++column)
+        squares += solved_[unknowns + column][slot] * solved_[unknowns + column][slot];
+      out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
+    }
   }
 
   const double* time_ = nullptr;
   Index n_ = 0;
   std::vector<Gaussians> bases_;
   States<Real> states_;
-  Index q_ = 0;
-  std::vector<Chunk> chunks_;
-  std::vector<Index> ring_, ring_begin_;
-  Index slots_ = 0, state_begin_ = 0, nodes_ = 0;
-  // Cells: their length, spacings of the last basis in one, half the length that is expanded, and the table.
-  double length_ = 0, half_ = 0;
-  Index cell_nodes_ = 0, first_of_cell_ = 0;
-  Numbers<Real> stations_;
-  Table<Real> transform_, cell_, cell_slopes_;
+  Layout layout_;
+  Expansion<Real> expansion_;
   // The factor.
   const Real* noise_ = nullptr;
   Sum log_determinant_;
   Real largest_pivot_ = 0;
   Numbers<Real> inverse_roots_, gains_, covariances_;  // S^{−½} and k of every point, P of every chunk
+  Table<Real> sums_;                                   // of every chunk
   std::vector<Eliminated> eliminated_;
-  Numbers<Real> eliminated_rows_, eliminated_right_;  // l, and right-hand sides
+  Numbers<Real> eliminated_rows_, eliminated_right_;  // l, and negative right-hand sides
   // The front under way, and the chunk.
-  Table<Real> front_, right_, solution_, inverse_, scaled_rows_;
-  Table<Real> expansion_, expansion_across_, slopes_, values_, product_, solved_;
-  Table<Real> by_gram_, by_end_, cross_, begin_, weights_by_column_;
-  Numbers<Real> by_covariance_, scaled_, weights_, beta_, straightened_, curve_, at_, gaps_, steps_;
-  Numbers<Real> centre_, inverse_length_, amplitude_;
-  std::vector<Index> number_, ending_;
+  Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
+  Table<Real> product_, solved_, by_gram_, by_end_, cross_, begin_;
+  Numbers<Real> by_covariance_, weights_, beta_, curve_, at_, gaps_, steps_;
+  std::vector<Index> ending_;
   Element<Real> element_;
   ChunkPoints<Real> points_;
 };

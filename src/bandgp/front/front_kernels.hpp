@@ -7,15 +7,15 @@ namespace bandgp::front {
 
 template <class Real>
 struct Kernels {
-  void (*multiply)(bool add_to, const Real* a, Index row, Index step, Index m, Index depth, const Real* b,
-                   Index ldb, Index width, Real* c, Index ldc);
+  void (*multiply)(const Product<Real>& product);
+  Real (*contract)(const Real* a, Index lda, const Real* b, Index ldb, Index rows, Index count);
   Real (*dot)(const Real* a, const Real* b, Index width);
   void (*add)(Real factor, const Real* x, Index width, Real* y);
-  void (*downdate)(const Real* x, const Real* l, Index m, Index width, Real* f, Index ldf);
   void (*combine)(const Real* l, const Real* s, Index m, Index lds, Index width, Real* out);
-  void (*gaussians)(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude, bool slope,
-                    Index width, Real* out);
+  void (*gaussians)(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude,
+                    Index width, Real* out, Real* slope);
   void (*curve)(const Real* x, Index count, const Real* beta, Index q, Real* out);
+  void (*sums)(const Real* x, const Real* w, Index count, Index q, Real* out);
   void (*polynomials)(const Real* x, Index count, Index q, Index offset, Index width, Real* rows);
   void (*reduce)(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b);
   void (*solve)(const ColumnBlock<Real>& block, Real* r, Real* b);
@@ -25,8 +25,9 @@ struct Kernels {
   template <class Lane>
   static constexpr Kernels of() {
     using All = Loops<Lane>;
-    return {&All::multiply, &All::dot,         &All::add,    &All::downdate, &All::combine, &All::gaussians,
-            &All::curve,    &All::polynomials, &All::reduce, &All::solve,    &All::filter,  &All::pull};
+    return {&All::multiply,  &All::contract, &All::dot,  &All::add,         &All::combine,
+            &All::gaussians, &All::curve,    &All::sums, &All::polynomials, &All::reduce,
+            &All::solve,     &All::filter,   &All::pull};
   }
 };
 

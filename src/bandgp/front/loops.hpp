@@ -14,6 +14,11 @@ namespace bandgp::front {
 /// States that a sum may have, and points of a chunk: one more step than points fits into 512.
 inline constexpr int kMostStates = 12;
 inline constexpr Index kMostPoints = 504, kStepStride = 512;
+/// Polynomials of a cell, and their products.
+inline constexpr Index kMostPolynomials = 48, kMostSums = 2 * kMostPolynomials - 1;
+
+/// Of a product that is wanted whole.
+inline constexpr Index kNoDiagonal = -1;
 
 /// Where each term's states are; state 0 is the sum of all curves, in the place of the first term's own.
 struct StatePlaces {
@@ -45,6 +50,30 @@ struct ElementBlock {
   bool failed = false;
 };
 
+/// C ← A·B, or C += A·B, with A(i, l) = a[i·row + l·step].  B and C are `width` wide, whole lanes.
+template <class Real>
+struct Product {
+  struct Factor {
+    const Real* data;
+    Index row, step;
+  };
+  struct Rows {
+    const Real* data;
+    Index stride;
+  };
+  struct Result {
+    Real* data;
+    Index stride;
+  };
+  Factor a;
+  Rows b;
+  Result c;
+  Index m, depth, width;  // A is (m, depth)
+  bool add_to = false;
+  // Where C is symmetric: row i is wanted from this column + i on alone, and gets what its lanes have beside.
+  Index diagonal = kNoDiagonal;
+};
+
 /// A chunk whose element is known, for single columns.
 template <class Real>
 struct ColumnBlock {
@@ -68,6 +97,30 @@ struct PullBlock {
   Real* by_lengthscale = nullptr;
 };
 
+/// The logarithm of a product, of which few logarithms are taken.  Inlined, as Plain is.
+template <class Real>
+struct Logarithm {
+  Real sum = 0, product = 1;
+  __attribute__((always_inline)) static bool is_moderate(Real x) {
+    return x < Real(1e100) && x > Real(1e-100);
+  }
+  __attribute__((always_inline)) void multiply(Real x) {
+    using std::log;
+    if (is_moderate(x))
+      product *= x;
+    else
+      sum += log(x);
+    if (!is_moderate(product)) {
+      sum += log(product);
+      product = 1;
+    }
+  }
+  __attribute__((always_inline)) Real value() const {
+    using std::log;
+    return sum + log(product);
+  }
+};
+
 /// One number at a time.  Everything is inlined, so that no copy of one instruction set serves another.
 template <class Number>
 struct Plain {
@@ -85,6 +138,7 @@ struct Plain {
   BANDGP_PLAIN friend Plain operator-(Plain a, Plain b) { return {a.x - b.x}; }
   BANDGP_PLAIN friend Plain operator*(Plain a, Plain b) { return {a.x * b.x}; }
   BANDGP_PLAIN friend Plain mul_add(Plain a, Plain b, Plain c) { return {a.x * b.x + c.x}; }
+  BANDGP_PLAIN friend Plain mul_sub(Plain a, Plain b, Plain c) { return {a.x * b.x - c.x}; }
   BANDGP_PLAIN friend Plain exp(Plain a) {
     using std::exp;
     return {exp(a.x)};
@@ -93,12 +147,12 @@ struct Plain {
 };
 
 /// One step of the states, F and Q, over a gap.  F is never written out: c has e^{−a} aᵏ/k! of every term.
-/// `known` is 1 where there is one state, and 0 otherwise.
+/// `known` is the number of states of a single term, and 0 for sums of terms.
 template <class Lane, int known>
 struct Move {
   using Real = typename Lane::Real;
   const StatePlaces& places;
-  static constexpr std::size_t kTerms = known == 1 ? 1 : kMostStates;
+  static constexpr std::size_t kTerms = known > 0 ? 1 : kMostStates;
   Real c[kTerms][3] = {};
   Real a[kTerms];
   const Real* q[kTerms];
@@ -113,10 +167,10 @@ struct Move {
       steps += (2 + count(t) * (count(t) + 1) / 2) * kStepStride;
     }
   }
-  int terms() const { return known == 1 ? 1 : places.terms; }
-  int states() const { return known == 1 ? 1 : places.states; }
-  int count(int t) const { return known == 1 ? 1 : places.count[t]; }
-  int offset(int t) const { return known == 1 ? 0 : places.offset[t]; }
+  int terms() const { return known > 0 ? 1 : places.terms; }
+  int states() const { return known > 0 ? known : places.states; }
+  int count(int t) const { return known > 0 ? known : places.count[t]; }
+  int offset(int t) const { return known > 0 ? 0 : places.offset[t]; }
   /// Entry (i, j) of the covariance that a term adds.
   Real added(int t, int i, int j) const {
     const int n = count(t), low = i < j ? i : j, high = i < j ? j : i;
@@ -207,36 +261,38 @@ struct Loops {
   using Real = typename Lane::Real;
   static constexpr Index kWidth = Lane::kWidth;
 
-  /// C ← A·B, or C += A·B, for A(i, l) = a[i·row + l·step] with m rows and `depth` columns, B `width` wide.
-  static void multiply(bool add_to, const Real* a, Index row, Index step, Index m, Index depth, const Real* b,
-                       Index ldb, Index width, Real* c, Index ldc) {
+  static void multiply(const Product<Real>& x) {
     // A tile has at most 12 registers of sums, where there are 16 or more.
     constexpr int kTileRows = Lane::kRegisters == 2 ? 6 : 4, kTileLanes = Lane::kRegisters == 1 ? 3 : 1;
     Index i = 0;
     const auto strip = [&]<int rows>(std::integral_constant<int, rows>) {
-      for (; i + rows <= m; i += rows) {
-        Index w = 0;
-        for (; w + kTileLanes * kWidth <= width; w += kTileLanes * kWidth)
-          tile<rows, kTileLanes>(add_to, a + i * row, row, step, depth, b + w, ldb, c + i * ldc + w, ldc);
-        for (; w < width; w += kWidth)
-          tile<rows, 1>(add_to, a + i * row, row, step, depth, b + w, ldb, c + i * ldc + w, ldc);
+      for (; i + rows <= x.m; i += rows) {
+        Index w = x.diagonal == kNoDiagonal ? 0 : (x.diagonal + i) / kWidth * kWidth;
+        for (; w + kTileLanes * kWidth <= x.width; w += kTileLanes * kWidth) tile<rows, kTileLanes>(x, i, w);
+        for (; w < x.width; w += kWidth) tile<rows, 1>(x, i, w);
       }
     };
     strip(std::integral_constant<int, kTileRows>{});
+    strip(std::integral_constant<int, 5>{});
+    strip(std::integral_constant<int, 4>{});
+    strip(std::integral_constant<int, 3>{});
     strip(std::integral_constant<int, 2>{});
     strip(std::integral_constant<int, 1>{});
   }
   template <int rows, int lanes>
-  static void tile(bool add_to, const Real* a, Index row, Index step, Index depth, const Real* b, Index ldb,
-                   Real* c, Index ldc) {
+  static void tile(const Product<Real>& x, Index first_row, Index first_column) {
+    const Index row = x.a.row, step = x.a.step, ldb = x.b.stride, ldc = x.c.stride;
+    const Real* a = x.a.data + first_row * row;
+    const Real* b = x.b.data + first_column;
+    Real* c = x.c.data + first_row * ldc + first_column;
     Lane sum[static_cast<std::size_t>(rows)][static_cast<std::size_t>(lanes)];
 #pragma GCC unroll 6
     for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 3
       for (int w = 0; w < lanes; ++w)
-        sum[i][w] = add_to ? Lane::load_unaligned(c + i * ldc + w * kWidth) : Lane::zero();
+        sum[i][w] = x.add_to ? Lane::load_unaligned(c + i * ldc + w * kWidth) : Lane::zero();
     }
-    for (Index l = 0; l < depth; ++l) {
+    for (Index l = 0; l < x.depth; ++l) {
       Lane right[static_cast<std::size_t>(lanes)];
 #pragma GCC unroll 3
       for (int w = 0; w < lanes; ++w) right[w] = Lane::load_unaligned(b + l * ldb + w * kWidth);
@@ -254,23 +310,24 @@ struct Loops {
     }
   }
 
-  static Real dot(const Real* a, const Real* b, Index width) {
+  static Real dot(const Real* a, const Real* b, Index width) { return contract(a, 0, b, 0, 1, width); }
+  /// ⟨A, B⟩ of `rows` by `count` numbers.
+  static Real contract(const Real* a, Index lda, const Real* b, Index ldb, Index rows, Index count) {
     Lane sum = Lane::zero();
-    for (Index w = 0; w < width; w += kWidth)
-      sum = mul_add(Lane::load_unaligned(a + w), Lane::load_unaligned(b + w), sum);
-    return sum.sum();
+    Real rest = 0;
+    for (Index i = 0; i < rows; ++i, a += lda, b += ldb) {
+      Index w = 0;
+      for (; w + kWidth <= count; w += kWidth)
+        sum = mul_add(Lane::load_unaligned(a + w), Lane::load_unaligned(b + w), sum);
+      for (; w < count; ++w) rest += a[w] * b[w];
+    }
+    return sum.sum() + rest;
   }
   /// y += factor·x
   static void add(Real factor, const Real* x, Index width, Real* y) {
     const Lane f = Lane::all(factor);
     for (Index w = 0; w < width; w += kWidth)
       mul_add(f, Lane::load_unaligned(x + w), Lane::load_unaligned(y + w)).store_unaligned(y + w);
-  }
-  /// F −= x lᵀ, `width` columns of it: rows i < m with xᵢ ≠ 0.
-  static void downdate(const Real* x, const Real* l, Index m, Index width, Real* f, Index ldf) {
-    for (Index i = 0; i < m; ++i) {
-      if (x[i] != 0) add(-x[i], l, width, f + i * ldf);
-    }
   }
   /// out ← Σᵢ lᵢ Sᵢ over the rows of S.
   static void combine(const Real* l, const Real* s, Index m, Index lds, Index width, Real* out) {
@@ -281,45 +338,46 @@ struct Loops {
       sum.store_unaligned(out + w);
     }
   }
-  /// amplitude·e^{−z²}, z = (x − centre)/ℓ, of every slot; or its slope by log ℓ, times 2z² − ½.
+  /// amplitude·e^{−z²}, z = (x − centre)/ℓ, of every slot; and its slope by log ℓ, times 2z² − ½, unless
+  /// null.
   static void gaussians(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude,
-                        bool slope, Index width, Real* out) {
+                        Index width, Real* out, Real* slope) {
     const Lane at = Lane::all(x), zero = Lane::zero();
     for (Index w = 0; w < width; w += kWidth) {
       const Lane z = (at - Lane::load_unaligned(centre + w)) * Lane::load_unaligned(inverse_length + w);
       const Lane z2 = z * z;
-      Lane value = Lane::load_unaligned(amplitude + w) * exp(zero - z2);
-      if (slope) value = value * (z2 + z2 - Lane::all(Real(0.5)));
+      const Lane value = Lane::load_unaligned(amplitude + w) * exp(zero - z2);
       value.store_unaligned(out + w);
+      if (slope != nullptr) (value * (z2 + z2 - Lane::all(Real(0.5)))).store_unaligned(slope + w);
     }
   }
 
   /// Σ_m β_m T_m(x) of `count` numbers x in [−1, 1], of which there is room for whole lanes.
   static void curve(const Real* x, Index count, const Real* beta, Index q, Real* out) {
-    for (Index i = 0; i < count; i += kWidth) {
-      const Lane at = Lane::load_unaligned(x + i), twice = at + at;
-      Lane next = Lane::zero(), here = Lane::all(beta[q - 1]);
-      for (Index m = q - 2; m >= 1; --m) {
-        const Lane before = mul_add(twice, here, Lane::all(beta[m]) - next);
-        next = here;
-        here = before;
-      }
-      if (q > 1) here = mul_add(at, here, Lane::all(beta[0]) - next);
-      here.store_unaligned(out + i);
-    }
+    Index i = 0;
+    for (; i + kWidth < count; i += 2 * kWidth) curve_of<2>(x + i, beta, q, out + i);
+    for (; i < count; i += kWidth) curve_of<1>(x + i, beta, q, out + i);
+  }
+  /// Σᵢ T_m(xᵢ) wᵢ for m < q, 2 ≤ q; w is 0 behind its end, to whole lanes.
+  static void sums(const Real* x, const Real* w, Index count, Index q, Real* out) {
+    Lane total[static_cast<std::size_t>(kMostSums)];
+    for (Index m = 0; m < q; ++m) total[m] = Lane::zero();
+    Index i = 0;
+    for (; i + kWidth < count; i += 2 * kWidth) add_sums<2>(x + i, w + i, q, total);
+    for (; i < count; i += kWidth) add_sums<1>(x + i, w + i, q, total);
+    for (Index m = 0; m < q; ++m) out[m] = total[m].sum();
   }
 
-  /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ 48.
+  /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials.
   static void polynomials(const Real* x, Index count, Index q, Index offset, Index width, Real* rows) {
-    constexpr Index kMost = 48;
-    Real values[static_cast<std::size_t>(kMost * kWidth)];
+    Real values[static_cast<std::size_t>(kMostPolynomials * kWidth)];
     for (Index i = 0; i < count; i += kWidth) {
       const Lane at = Lane::load_unaligned(x + i), twice = at + at;
       Lane before = Lane::all(Real(1)), here = at;
       before.store_unaligned(values);
       here.store_unaligned(values + kWidth);
       for (Index m = 2; m < q; ++m) {
-        const Lane next = mul_add(twice, here, Lane::zero() - before);
+        const Lane next = mul_sub(twice, here, before);
         next.store_unaligned(values + m * kWidth);
         before = here;
         here = next;
@@ -334,38 +392,97 @@ struct Loops {
   /// A column b of a chunk, whose smooth part is `curve` and whose states begin as `mean`, reduced:
   /// b ← (b − curve − (sum of the states)) S^{−½}.
   static void reduce(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b) {
-    if (block.places->states == 1)
-      run_reduce<1>(block, curve, mean, b);
-    else
-      run_reduce<0>(block, curve, mean, b);
+    for_states(*block.places, [&]<int known>(std::integral_constant<int, known>) {
+      run_reduce<known>(block, curve, mean, b);
+    });
   }
   /// Backwards: a reduced column ← A⁻¹b, from the multipliers r at the end of the chunk.
   static void solve(const ColumnBlock<Real>& block, Real* r, Real* b) {
-    if (block.places->states == 1)
-      run_solve<1>(block, r, b);
-    else
-      run_solve<0>(block, r, b);
+    for_states(*block.places,
+               [&]<int known>(std::integral_constant<int, known>) { run_solve<known>(block, r, b); });
   }
 
   /// The filter over a chunk with all columns at once.
   static void filter(ElementBlock<Real>& block) {
-    if (block.places.states == 1)
-      run<1>(block);
-    else
-      run<0>(block);
+    for_states(block.places, [&]<int known>(std::integral_constant<int, known>) { run<known>(block); });
   }
   /// Back through a chunk whose means and covariances were kept.
   static void pull(const ElementBlock<Real>& block, const PullBlock<Real>& out) {
-    if (block.places.states == 1)
-      run_back<1>(block, out);
-    else
-      run_back<0>(block, out);
+    for_states(block.places,
+               [&]<int known>(std::integral_constant<int, known>) { run_back<known>(block, out); });
   }
 
  private:
+  /// Single terms have loops of their own.
+  template <class Run>
+  static void for_states(const StatePlaces& places, const Run& run) {
+    switch (places.terms == 1 ? places.states : 0) {
+      case 1:
+        return run(std::integral_constant<int, 1>{});
+      case 2:
+        return run(std::integral_constant<int, 2>{});
+      case 3:
+        return run(std::integral_constant<int, 3>{});
+      default:
+        return run(std::integral_constant<int, 0>{});
+    }
+  }
+  /// `lanes` of them at a time, so that one does not wait for the other.
+  template <int lanes>
+  static void curve_of(const Real* x, const Real* beta, Index q, Real* out) {
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
+    Lane at[kLanes], next[kLanes], here[kLanes];
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; ++k) {
+      at[k] = Lane::load_unaligned(x + k * kWidth);
+      next[k] = Lane::zero();
+      here[k] = Lane::all(beta[q - 1]);
+    }
+    for (Index m = q - 2; m >= 1; --m) {
+      const Lane coefficient = Lane::all(beta[m]);
+#pragma GCC unroll 2
+      for (int k = 0; k < lanes; ++k) {
+        const Lane before = mul_add(at[k] + at[k], here[k], coefficient - next[k]);
+        next[k] = here[k];
+        here[k] = before;
+      }
+    }
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; ++k) {
+      if (q > 1) here[k] = mul_add(at[k], here[k], Lane::all(beta[0]) - next[k]);
+      here[k].store_unaligned(out + k * kWidth);
+    }
+  }
+  template <int lanes>
+  static void add_sums(const Real* x, const Real* w, Index q, Lane* total) {
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
+    Lane at[kLanes], weight[kLanes], before[kLanes], here[kLanes];
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; ++k) {
+      at[k] = Lane::load_unaligned(x + k * kWidth);
+      weight[k] = Lane::load_unaligned(w + k * kWidth);
+      before[k] = weight[k];  // the recurrence of T, times the weight
+      here[k] = at[k] * weight[k];
+      total[0] = total[0] + before[k];
+      total[1] = total[1] + here[k];
+      at[k] = at[k] + at[k];
+    }
+    for (Index m = 2; m < q; ++m) {
+      Lane sum = total[m];
+#pragma GCC unroll 2
+      for (int k = 0; k < lanes; ++k) {
+        const Lane next = mul_sub(at[k], here[k], before[k]);
+        before[k] = here[k];
+        here[k] = next;
+        sum = sum + next;
+      }
+      total[m] = sum;
+    }
+  }
+
   template <int known>
   static void run_reduce(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b) {
-    const int p = known == 1 ? 1 : block.places->states;
+    const int p = known > 0 ? known : block.places->states;
     for (Index i = 0; i < block.count; ++i) {
       Real v = curve[i] - b[i];
       if (p > 0) {
@@ -378,7 +495,7 @@ struct Loops {
   }
   template <int known>
   static void run_solve(const ColumnBlock<Real>& block, Real* r, Real* b) {
-    const int p = known == 1 ? 1 : block.places->states;
+    const int p = known > 0 ? known : block.places->states;
     if (p > 0 && block.has_end)
       Move<Lane, known>(*block.places, block.steps, block.count).template backward<Plain<Real>>(r, 1);
     for (Index i = block.count - 1; i >= 0; --i) {
@@ -393,9 +510,8 @@ struct Loops {
 
   template <int known>
   static void run(ElementBlock<Real>& block) {
-    using std::log;
     using std::sqrt;
-    const int p = known == 1 ? 1 : block.places.states;
+    const int p = known > 0 ? known : block.places.states;
     const Index width = block.width;
     Real* m = block.mean;
     Real* cov = block.covariance;
@@ -409,7 +525,7 @@ struct Loops {
       for (Index w = 0; w < p * width; w += kWidth) Lane::load_unaligned(m + w).store_unaligned(to + w);
       for (int e = 0; e < p * p; ++e) to[p * width + e] = cov[e];
     };
-    Real product = 1;
+    Logarithm<Real> pivots;
     for (Index i = 0; i < block.count; ++i) {
       const Real d = block.noise[i];
       Real s = d;
@@ -422,15 +538,7 @@ struct Loops {
         return;
       }
       block.pivots[i] = s;
-      const auto is_moderate = [](Real x) { return x < Real(1e100) && x > Real(1e-100); };
-      if (is_moderate(s))
-        product *= s;
-      else
-        block.log_pivots += log(s);
-      if (!is_moderate(product)) {
-        block.log_pivots += log(product);
-        product = 1;
-      }
+      pivots.multiply(s);
       const Real root = sqrt(s), inverse = 1 / root, inverse_s = inverse * inverse;
       block.inverse_roots[i] = inverse;
       Real* k = block.gains + i * p;
@@ -457,18 +565,18 @@ struct Loops {
       for (int c = 0; c < p; ++c) cov[c] *= d * inverse_s;
       for (int r = 1; r < p; ++r) cov[r * p] = cov[r];
     }
-    block.log_pivots += log(product);
+    block.log_pivots = pivots.value();
     if (p > 0 && block.has_end) advance(block.count);
   }
 
   template <int known>
   static void run_back(const ElementBlock<Real>& block, const PullBlock<Real>& out) {
     using std::sqrt;
-    const int p = known == 1 ? 1 : block.places.states;
+    const int p = known > 0 ? known : block.places.states;
     const Index width = block.width;
     Real* by_m = out.by_mean;
     Real* by_cov = out.by_covariance;
-    if (p > 0 && block.has_end) contract<known>(block, out, block.count);
+    if (p > 0 && block.has_end) contract_step<known>(block, out, block.count);
     for (Index i = block.count - 1; i >= 0; --i) {
       const Real s = block.pivots[i];
       const Real* v = block.rows + i * width;
@@ -497,7 +605,7 @@ struct Loops {
           by_cov[r] += by_first[r] / 2;
         }
         by_cov[0] += by_s;
-        contract<known>(block, out, i);
+        contract_step<known>(block, out, i);
       }
       out.by_noise[i] = by_s;
     }
@@ -505,8 +613,8 @@ struct Loops {
 
   /// The slopes by the terms' parameters of the step before point i, and by_mean and by_covariance over it.
   template <int known>
-  static void contract(const ElementBlock<Real>& block, const PullBlock<Real>& out, Index i) {
-    const int p = known == 1 ? 1 : block.places.states;
+  static void contract_step(const ElementBlock<Real>& block, const PullBlock<Real>& out, Index i) {
+    const int p = known > 0 ? known : block.places.states;
     const Index width = block.width;
     const Real* m = block.kept + i * p * (width + p);
     Real* by_m = out.by_mean;

@@ -28,15 +28,16 @@ using Numbers = std::vector<Real, Aligned<Real>>;
 /// Rows of `width` numbers.
 template <class Real>
 struct Table {
-  Index width = 0;
+  Index rows = 0, width = 0;
   Numbers<Real> numbers;
 
-  void resize(Index rows, Index new_width) {
+  void resize(Index new_rows, Index new_width) {
+    rows = new_rows;
     width = new_width;
     numbers.resize(static_cast<std::size_t>(rows * width));
   }
-  void set_zero(Index rows, Index new_width) {
-    resize(rows, new_width);
+  void set_zero(Index new_rows, Index new_width) {
+    resize(new_rows, new_width);
     std::fill_n(numbers.data(), rows * width, Real(0));
   }
   Real* data() { return numbers.data(); }

@@ -19,9 +19,10 @@ namespace {
 
 /// How the tolerance is shared between the grids and the polynomials.
 constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
-/// Spacings of the finest grid in a cell: longer cells cost on every point, shorter ones on every node.
-constexpr Index kSpacings = 4;
-constexpr Index kFewestPolynomials = 8, kMostPolynomials = 40;
+/// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point and
+/// most beside states; shorter ones make more chunks.
+Index spacings(const std::vector<markov::StateTerm>& states) { return states.empty() ? 6 : 4; }
+constexpr Index kFewestPolynomials = 4, kMostPolynomials = 40;
 /// The noise of a point that says nothing.
 constexpr double kSaysNothing = 1e100;
 /// Spacings from 0 beyond which places on a grid are not exact enough: the band takes such terms.
@@ -50,8 +51,8 @@ struct ElementsRepresentation::Parts {
     std::vector<front::Gaussians> bases;
     for (const SmoothTerm& term : owner.smooth_)
       bases.push_back({term.design.spacing, owner.kernel_->terms[term.index].lengthscale,
-                       term.design.amplitude, term.design.cut * term.design.spacing});
-    front.lay_out(time, n, bases, owner.state_terms_, owner.polynomials_, kSpacings);
+                       term.design.amplitude, term.design.cut * term.design.spacing, term.polynomials});
+    front.lay_out(time, n, bases, owner.state_terms_, spacings(owner.state_terms_));
   }
 };
 
@@ -82,7 +83,7 @@ Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& poin
   Cost cost{bytes(), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
   for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
   for (std::size_t t = 0; t < smooth_.size(); ++t)
-    cost.places[smooth_[t].index] = {"grid", parts_->front.node_count(t)};
+    cost.places[smooth_[t].index] = {"grid", parts_->front.layout().node_count(t)};
   return cost;
 }
 
@@ -170,20 +171,21 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
   if (!keep) {
     std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
-    polynomials_ = kFewestPolynomials;
-    while (!smooth_.empty() && polynomials_ < kMostPolynomials && error_of_polynomials().value() > allowed)
-      ++polynomials_;
+    Index polynomials = kFewestPolynomials;
+    for (SmoothTerm& term : smooth_) {  // finer ones need more
+      term.polynomials = polynomials;
+      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed / count)
+        ++term.polynomials;
+      polynomials = term.polynomials;
+    }
   }
-  polynomial_error_ = error_of_polynomials();
+  polynomial_error_ = {};
+  for (const SmoothTerm& term : smooth_) polynomial_error_ = polynomial_error_ + error_of_polynomials(term);
 }
 
-/// Of all terms together, on a cell and a tenth beyond its ends.
-UpperBound ElementsRepresentation::error_of_polynomials() const {
-  UpperBound error;
-  for (const SmoothTerm& term : smooth_)
-    error = error + polynomial_error(term.design, term.demand, polynomials_,
-                                     0.6 * static_cast<double>(kSpacings) * smooth_.back().design.spacing);
-  return error;
+UpperBound ElementsRepresentation::error_of_polynomials(const SmoothTerm& term) const {
+  return polynomial_error(term.design, term.demand, term.polynomials,
+                          front::expanded_half(spacings(state_terms_), smooth_.back().design.spacing));
 }
 
 double ElementsRepresentation::farthest() const {
@@ -427,8 +429,8 @@ std::optional<Weights> ElementsRepresentation::weights() {
   if (!rough_.empty()) return std::nullopt;
   Weights result{{}, parts_->front.nodes(), parts_->front.weights_at()};
   for (std::size_t t = 0; t < smooth_.size(); ++t) {
-    Weights::Part part{smooth_[t].design, {}, parts_->front.first_number(t)};
-    for (const auto& [first, count] : parts_->front.runs(t)) {
+    Weights::Part part{smooth_[t].design, {}, parts_->front.layout().nodes(0, t).number};
+    for (const auto& [first, count] : parts_->front.layout().runs(t)) {
       const Index number = part.runs.empty() ? 0 : part.runs.back().last();
       part.runs.push_back({static_cast<double>(first), static_cast<double>(first + count), number});
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of SE and Markov terms, of any lengths, by elements and the front.                          [math.md
-// §11]
+// Sums of SE and Markov terms, of any lengths, by elements and the front.                      [math.md §11]
 #pragma once
 #include <memory>
 #include <vector>
@@ -53,6 +52,7 @@ class ElementsRepresentation final : public Representation {
     std::size_t index = 0;  // in the kernel
     GridDemand demand;
     GridDesign design;
+    Index polynomials = 2;
   };
   /// The two parts of q: what the data leave, and the weights.
   struct Squares {
@@ -63,7 +63,7 @@ class ElementsRepresentation final : public Representation {
   Selection selection(unsigned terms) const;
   double weigh_points();
   void design(double q_bound, double tolerance, bool keep);
-  UpperBound error_of_polynomials() const;
+  UpperBound error_of_polynomials(const SmoothTerm& term) const;
   Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
   double farthest() const;  // from 0, of the points
   double bytes() const;
@@ -77,7 +77,6 @@ class ElementsRepresentation final : public Representation {
   std::vector<markov::StateTerm> state_terms_;
   WeightedPoints weighted_{};
   std::vector<double> weights_;
-  Index polynomials_ = 16;
   double nodes_ = 0;         // at most
   Squares expected_, seen_;  // what the design was made for, and what the last θ made
   GridErrors errors_;

@@ -98,7 +98,13 @@ BANDGP_INLINE Column operator*(double a, const Column& b) { return Column::all(a
 BANDGP_INLINE Column operator+(double a, const Column& b) { return Column::all(a) + b; }
 BANDGP_INLINE Column operator-(double a, const Column& b) { return Column::all(a) - b; }
 
-/// a·b + c and c − a·b, each with one rounding.
+/// a·b + c, a·b − c and c − a·b, each with one rounding.
+BANDGP_INLINE Column mul_sub(const Column& a, const Column& b, const Column& c) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] =
+      hn::MulSub(a.part[i], b.part[i], c.part[i]);
+  return r;
+}
 BANDGP_INLINE Column mul_add(const Column& a, const Column& b, const Column& c) {
   Column r;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] =
