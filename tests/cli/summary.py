@@ -73,8 +73,8 @@ def test_gaps_are_counted(f):
 
 def test_why_this_representation(f):
     f.series(n=300)
-    why = lambda *flags, code=0: f.run("fit", "data.csv", "--fix", "variance=1,lengthscale=3,noise=0.1", *flags, code=code).stdout
-    require("cheaper than the dual, for the length-scale spans only 3 points" in why(), why())
+    why = lambda *flags, code=0: f.run("fit", "data.csv", "--fix", "variance=1,lengthscale=1.5,noise=0.1", *flags, code=code).stdout
+    require("cheaper than the dual, for the length-scale spans only 1.5 points" in why(), why())
     require("as asked for by --method dual" in why("--method", "dual"), "dual")
     require("as asked for by --method band" in why("--method", "band"), "band")
     require("the width was given" in why("--bandwidth", "lemma"), "lemma")

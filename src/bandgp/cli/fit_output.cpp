@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bandgp/cli/style.hpp"
 #include "bandgp/cli/times.hpp"

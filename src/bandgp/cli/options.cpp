@@ -155,12 +155,11 @@ double given_max_bytes(const CommonFlags& flags) {
   if (!flags.max_bytes) return 0;
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1}, {"", 1}};
-  for (const auto& [unit, size] : kUnits) {
-    if (!flags.max_bytes->ends_with(unit)) continue;
-    return size *
-           positive_number("--max-bytes", flags.max_bytes->substr(0, flags.max_bytes->size() - unit.size()));
-  }
-  return 0;
+  // The last unit, none, always fits.
+  const auto& [unit, size] = *std::ranges::find_if(
+      kUnits, [&](const auto& entry) { return flags.max_bytes->ends_with(entry.first); });
+  return size *
+         positive_number("--max-bytes", flags.max_bytes->substr(0, flags.max_bytes->size() - unit.size()));
 }
 
 void check(const CommonFlags& flags) {

@@ -126,6 +126,11 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
     add(lengthscale, 0.5 * variance, 0.5, smaller.noise);
     add(lengthscale, variance, 0.03, 0.3 * smaller.noise);
   }
+  const double slowest = std::min(scale.span, longest_allowed);
+  if (slowest > 2 * longest) {  // a drift beside what is there
+    starts.emplace_back();
+    add(slowest, variance, 1, smaller.noise);
+  }
   return starts;
 }
 

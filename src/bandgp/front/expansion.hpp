@@ -4,7 +4,9 @@
 // interpolated.  A basis with a long length-scale needs few polynomials: the rows of C beyond are 0.
 // [math.md §11]
 #pragma once
+#include <cmath>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
 #include "bandgp/front/front_kernels.hpp"
@@ -49,7 +51,7 @@ class Expansion {
   Index polynomials(Index c) const { return bases_.empty() ? 0 : rank(c, bases_.size() - 1); }
 
   /// Where in [−1, 1] a point of the chunk is.
-  Real place(const Chunk& chunk, double x) const { return (Real(x) - middle(chunk)) / Real(half_); }
+  Real place(const Chunk& chunk, double x) const { return from_middle(chunk, x) / Real(half_); }
 
   void make(Index c) { make_columns(c, nullptr); }
   void make_with_slopes(Index c, Index across_width) {
@@ -59,8 +61,8 @@ class Expansion {
   /// The values at x of every slot's Gaussian, for the bases with a bit in `chosen`.
   void values(Index c, unsigned chosen, double x, Real* out) {
     place_nodes(c, chosen);
-    loops().gaussians(Real(x), centre_.data(), inverse_length_.data(), amplitude_.data(), layout_->slots(),
-                      out, nullptr);
+    loops().gaussians(from_middle(layout_->chunk(c), x), centre_.data(), inverse_length_.data(),
+                      amplitude_.data(), layout_->slots(), out, nullptr);
   }
 
   /// β of weights in slots.
@@ -71,7 +73,8 @@ class Expansion {
     if (has_exponentials(c)) place_nodes(c, ~0U);
     if (here.identity) {
       for (Index k = 0; k < q; ++k)
-        beta[static_cast<std::size_t>(k)] = value(time_[here.begin + k], 0, layout_->slots(), weights);
+        beta[static_cast<std::size_t>(k)] =
+            value(from_middle(here, time_[here.begin + k]), 0, layout_->slots(), weights);
       return;
     }
     const Stretch stretch = stretch_of(c);
@@ -85,7 +88,7 @@ class Expansion {
     for (std::size_t t = 0; t + 1 < bases_.size(); ++t) {
       const Interpolation& interpolation = interpolations_[t];
       for (Index k = 0; k < bases_[t].polynomials; ++k) {
-        const Real at = value(station(here, t, k), layout_->ring_begin(t), layout_->ring(t), weights);
+        const Real at = value(station(t, k), layout_->ring_begin(t), layout_->ring(t), weights);
         for (Index m = 0; m < bases_[t].polynomials; ++m)
           beta[static_cast<std::size_t>(m)] += interpolation.transform[m][k] * at;
       }
@@ -94,7 +97,7 @@ class Expansion {
 
   static Real gaussian(const Gaussians& basis, Index j, Real at) {
     using std::exp;
-    const Real z = (at - Real(j) * Real(basis.spacing)) / Real(basis.lengthscale);
+    const Real z = minus_product(at, Real(j), Real(basis.spacing)) / Real(basis.lengthscale);
     return Real(basis.amplitude) * exp(-z * z);
   }
 
@@ -126,14 +129,25 @@ class Expansion {
   const Kernels<Real>& loops() const { return kernels<Real>(); }
   /// Whether the chunk has Gaussians that are not in the cells' table.
   bool has_exponentials(Index c) const { return bases_.size() > 1 || layout_->chunk(c).identity; }
-  Real middle(const Chunk& chunk) const {
-    return (Real(chunk.cell) + Real(0.5)) * Real(layout_->cell_length());
+  /// x − ab, rounded once: far from 0 a place between nodes has few digits left.
+  static Real minus_product(Real x, Real a, Real b) {
+    if constexpr (std::is_same_v<Real, double>) return std::fma(-a, b, x);
+    return x - a * b;
   }
-  /// One of Chebyshev's nodes for a basis, as a time.
-  Real station(const Chunk& chunk, std::size_t t, Index k) const {
-    return middle(chunk) + Real(half_) * interpolations_[t].stations[static_cast<std::size_t>(k)];
+  /// How far x is from the middle of the chunk's cell, which is the unrounded sum of two numbers.
+  Real from_middle(const Chunk& chunk, Real x) const {
+    const Real cell = Real(chunk.cell) + Real(0.5), length = layout_->cell_length(), middle = cell * length;
+    return (x - middle) + minus_product(middle, cell, length);
   }
-  /// Σ of the Gaussians of some slots at x, times their weights; after place_nodes().
+  Real node_from_middle(const Chunk& chunk, Index j, Real spacing) const {
+    const Real cell = Real(chunk.cell) + Real(0.5), length = layout_->cell_length(), middle = cell * length;
+    return minus_product(middle, cell, length) - minus_product(middle, Real(j), spacing);
+  }
+  /// One of Chebyshev's nodes for a basis, from the middle of a cell.
+  Real station(std::size_t t, Index k) const {
+    return Real(half_) * interpolations_[t].stations[static_cast<std::size_t>(k)];
+  }
+  /// Σ of the Gaussians of some slots, times their weights, at x from the middle; after place_nodes().
   Real value(Real x, Index slot, Index count, const Real* weights) {
     values_.resize(1, round_up(count, 8) + 8);
     const Index from = slot / 8 * 8;
@@ -183,14 +197,15 @@ class Expansion {
     }
   }
 
-  /// The centres and amplitudes of the slots' Gaussians; slots that the chunk does not see have none.
+  /// The centres, from the middle of the cell, and amplitudes of the slots' Gaussians; slots that the chunk
+  /// does not see have none.
   void place_nodes(Index c, unsigned chosen) {
     std::fill(amplitude_.begin(), amplitude_.end(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if ((chosen >> t & 1U) == 0) continue;
       const Real spacing = bases_[t].spacing, amplitude = bases_[t].amplitude;
       layout_->for_nodes(c, t, [&](Index slot, Index j, Index) {
-        centre_[static_cast<std::size_t>(slot)] = Real(j) * spacing;
+        centre_[static_cast<std::size_t>(slot)] = node_from_middle(layout_->chunk(c), j, spacing);
         amplitude_[static_cast<std::size_t>(slot)] = amplitude;
       });
     }
@@ -214,12 +229,12 @@ class Expansion {
     if (has_exponentials(c)) place_nodes(c, ~0U);
     if (here.identity) {
       for (Index k = 0; k < q; ++k)
-        loops().gaussians(Real(time_[here.begin + k]), centre_.data(), inverse_length_.data(),
+        loops().gaussians(from_middle(here, time_[here.begin + k]), centre_.data(), inverse_length_.data(),
                           amplitude_.data(), slots, columns[p + k],
                           wanted == nullptr ? nullptr : (*wanted)[p + k]);
       return;
     }
-    for (std::size_t t = 0; t + 1 < bases_.size(); ++t) interpolate(here, t, wanted);
+    for (std::size_t t = 0; t + 1 < bases_.size(); ++t) interpolate(t, wanted);
     const Stretch stretch = stretch_of(c);
     const Index begin = layout_->ring_begin(bases_.size() - 1);
     const auto copy = [&](const Table<Real>& table, Table<Real>& out) {
@@ -235,7 +250,7 @@ class Expansion {
     if (wanted != nullptr) copy(cell_slopes_, *wanted);
   }
   /// A basis that is not the finest, by its values at Chebyshev's nodes of the cell.
-  void interpolate(const Chunk& here, std::size_t t, Table<Real>* wanted) {
+  void interpolate(std::size_t t, Table<Real>* wanted) {
     const Interpolation& interpolation = interpolations_[t];
     const Index q = bases_[t].polynomials, begin = layout_->lanes_begin(t),
                 width = layout_->lanes_end(t) - begin;
@@ -243,7 +258,7 @@ class Expansion {
     slope_values_.resize(q, width);
     coefficients_.resize(q, width);
     for (Index k = 0; k < q; ++k)
-      loops().gaussians(station(here, t, k), centre_.data() + begin, inverse_length_.data() + begin,
+      loops().gaussians(station(t, k), centre_.data() + begin, inverse_length_.data() + begin,
                         amplitude_.data() + begin, width, values_[k],
                         wanted == nullptr ? nullptr : slope_values_[k]);
     const auto transform = [&](const Table<Real>& from, Table<Real>& out) {

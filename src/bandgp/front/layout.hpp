@@ -167,7 +167,7 @@ class Layout {
       chunk.to = end == n_ ? time_[n_ - 1] : 0.5 * (time_[end - 1] + time_[end]);
       chunk.cell = cell;
       // Polynomials come from a table, columns of their own from an exponential each.
-      chunk.identity = endless || 3 * (end - begin) <= bases.back().polynomials;
+      chunk.identity = endless || 3 * (end - begin) <= 2 * bases.back().polynomials;
       for (const Gaussians& basis : bases)
         ranges_.push_back({static_cast<Index>(std::ceil((time_[begin] - basis.reach) / basis.spacing)),
                            static_cast<Index>(std::floor((time_[end - 1] + basis.reach) / basis.spacing)),

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bandgp/front/loops.hpp"

@@ -46,11 +46,6 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
     envelope_.keep_band(n, k);
     rho_ = certify(kernel, weighted_, tail, envelope_, target / 64);
   };
-  const auto smallest_gap = [&] {  // only the paper's two closed rules ask for it
-    double gap = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 1; i < x.size(); ++i) gap = std::min(gap, x[i] - x[i - 1]);
-    return gap;
-  };
   if (cut_.rule != CutRule::envelope) reach_ = 0;  // what is kept keeps its reach
   if (tapered()) {
     if (cut_.taper.range == 0)
@@ -72,10 +67,10 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
       break;
     }
     case CutRule::corollary:
-      index_band(corollary_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
+      index_band(corollary_bandwidth(kernel, noise, points.smallest_gap(), n).value_or(n - 1));
       break;
     case CutRule::theorem:
-      index_band(theorem_bandwidth(kernel, noise, smallest_gap(), n).value_or(n - 1));
+      index_band(theorem_bandwidth(kernel, noise, points.smallest_gap(), n).value_or(n - 1));
       break;
     case CutRule::lemma:
       rho_ = choose_band(kernel, weighted_, tail, 1.0, envelope_, choice_scratch_).row_sum;

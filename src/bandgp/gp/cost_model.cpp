@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "bandgp/simd/dispatch.hpp"
+
 namespace bandgp {
 
 double estimate_reach(const Kernel& kernel, const Observations& points, double target) {
@@ -51,8 +53,8 @@ MeanWidth estimate_width(const Observations& points, double reach) {
 namespace {
 
 /// What stands for any design of a grid until one is made: spacing 0.4 ℓ, windows of 28 nodes, T = 5 ℓ, a
-/// bandwidth of 16; cells of four spacings, 18 polynomials.
-constexpr double kSpacing = 0.4, kWindow = 28, kReach = 5, kCell = 4, kPolynomials = 18;
+/// bandwidth of 16; cells of five spacings, 18 polynomials.
+constexpr double kSpacing = 0.4, kWindow = 28, kReach = 5, kCell = 5, kPolynomials = 18;
 constexpr Index kBandwidth = 16;
 
 double estimate_nodes(const Term& term, const Observations& points) {
@@ -63,7 +65,9 @@ double estimate_nodes(const Term& term, const Observations& points) {
 }  // namespace
 
 double band_nanoseconds(Index n, const MeanWidth& width) {
-  return static_cast<double>(n) * (150 + 5 * width.width + 0.045 * width.square);
+  const bool wide = simd::active() == simd::Isa::avx512;
+  const double point = wide ? 150 : 250, entry = wide ? 5 : 8, product = wide ? 0.045 : 0.18;
+  return static_cast<double>(n) * (point + entry * width.width + product * width.square);
 }
 
 double dual_nanoseconds(Index n, double nodes, Index bandwidth) {
@@ -91,9 +95,9 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points) {
   slots = 8 * std::ceil((slots + 3 * states) / 8);
   const double chunks = std::min(n, points.span() / cell + 1);
   const double columns = std::min(kPolynomials, n / chunks) + states + 2;
-  return n * (40 + 30 * states + 0.12 * columns * columns) +
-         chunks * (1000 + 0.12 * slots * slots * columns) +
-         (nodes + 2 * states * chunks) * 0.13 * slots * slots;
+  const double at_points = states > 0 ? 110 + 60 * states + 0.2 * columns * columns : 70;
+  return n * at_points + chunks * (5000 + 0.1 * slots * slots * columns) +
+         (nodes + 2 * states * chunks) * 0.3 * slots * slots;
 }
 
 }  // namespace bandgp

@@ -3,7 +3,6 @@
 // file.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "bandgp/gp/dual_representation.hpp"
 #include "bandgp/simd/dispatch.hpp"

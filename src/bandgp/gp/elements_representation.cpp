@@ -19,9 +19,10 @@ namespace {
 
 /// How the tolerance is shared between the grids and the polynomials.
 constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
-/// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point and
-/// most beside states; shorter ones make more chunks.
-Index spacings(const std::vector<markov::StateTerm>& states) { return states.empty() ? 6 : 4; }
+/// Spacings of the finest grid in a cell.  Longer cells need more polynomials, which cost on every point, and
+/// most beside states; shorter ones make more chunks, which should have some tens of points.
+constexpr Index kFewestSpacings = 6, kFewestBesideStates = 4, kMostSpacings = 12;
+constexpr double kPointsOfChunk = 24;
 constexpr Index kFewestPolynomials = 4, kMostPolynomials = 40;
 /// The noise of a point that says nothing.
 constexpr double kSaysNothing = 1e100;
@@ -52,11 +53,12 @@ struct ElementsRepresentation::Parts {
     for (const SmoothTerm& term : owner.smooth_)
       bases.push_back({term.design.spacing, owner.kernel_->terms[term.index].lengthscale,
                        term.design.amplitude, term.design.cut * term.design.spacing, term.polynomials});
-    front.lay_out(time, n, bases, owner.state_terms_, spacings(owner.state_terms_));
+    front.lay_out(time, n, bases, owner.state_terms_, owner.spacings_);
   }
 };
 
-/// Those of some terms that are SE, as bits of bases, and the sum of the states that the others are.
+/// Some of the kernel's terms: the SE terms among them as bits, one for each basis of the front, and the
+/// others as the factors with which the states are summed.
 struct ElementsRepresentation::Selection {
   unsigned bases = 0;
   std::vector<double> states;
@@ -107,7 +109,7 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   for (const std::size_t t : rough_) {
     const int states = state_count(kernel.terms[t]);
     state_terms_.push_back(
-        {states, kernel.terms[t].variance, std::sqrt(2.0 * states - 1) / kernel.terms[t].lengthscale});
+        {states, kernel.terms[t].variance, markov::rate_of(states, kernel.terms[t].lengthscale)});
   }
   q_bound *= weigh_points();
   // How the tolerance is shared is an estimate; the certificate decides.
@@ -128,7 +130,9 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   const auto too_large = [&](double bytes) {
     return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * elements_nanoseconds(kernel, points)};
   };
-  if (32 * nodes_ > max_bytes_) return too_large(32 * nodes_);
+  // Before anything is laid out: not less than this, whatever the windows.
+  const double least_bytes = 32 * nodes_;
+  if (least_bytes > max_bytes_) return too_large(least_bytes);
   for (const SmoothTerm& term : smooth_) {
     if (!(farthest() < kNoWholeNumber * term.design.spacing))
       return too_large(std::numeric_limits<double>::infinity());
@@ -171,6 +175,13 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
   if (!keep) {
     std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
+    if (!smooth_.empty()) {
+      const double points = static_cast<double>(n) * smooth_.back().design.spacing / points_->span();
+      spacings_ = static_cast<Index>(
+          std::clamp(std::round(kPointsOfChunk / points),
+                     static_cast<double>(rough_.empty() ? kFewestSpacings : kFewestBesideStates),
+                     static_cast<double>(kMostSpacings)));
+    }
     Index polynomials = kFewestPolynomials;
     for (SmoothTerm& term : smooth_) {  // finer ones need more
       term.polynomials = polynomials;
@@ -185,7 +196,7 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
 
 UpperBound ElementsRepresentation::error_of_polynomials(const SmoothTerm& term) const {
   return polynomial_error(term.design, term.demand, term.polynomials,
-                          front::expanded_half(spacings(state_terms_), smooth_.back().design.spacing));
+                          front::expanded_half(spacings_, smooth_.back().design.spacing));
 }
 
 double ElementsRepresentation::farthest() const {
@@ -204,11 +215,11 @@ double ElementsRepresentation::bytes() const {
 /// by which a bound of the quadratic form may be multiplied.
 double ElementsRepresentation::weigh_points() {
   const Index n = points_->size();
-  double gap = std::numeric_limits<double>::infinity(), floor = 0;
-  for (Index i = 1; i < n; ++i) gap = std::min(gap, points_->time()[i] - points_->time()[i - 1]);
+  double floor = 0;
   for (const std::size_t t : rough_) {
     const Term& term = kernel_->terms[t];
-    if (state_count(term) == 1) floor += term.variance * std::tanh(0.5 * gap / term.lengthscale);
+    if (state_count(term) == 1)
+      floor += term.variance * std::tanh(0.5 * points_->smallest_gap() / term.lengthscale);
   }
   weighted_ = points_->weighted();
   if (!(floor > 0.1 * points_->smallest_noise())) return 1;
@@ -385,7 +396,7 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
     }
   }
   if (variance == nullptr) return std::nullopt;
-  // The tests among the points, saying nothing.
+  // Variances: the times to predict at are put among the points, with a noise so large that they say nothing.
   std::vector<double> time, noise;
   std::vector<bool> wanted;
   for (Index i = 0, t = 0; i + t < n + m;) {

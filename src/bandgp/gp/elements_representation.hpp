@@ -78,6 +78,7 @@ class ElementsRepresentation final : public Representation {
   WeightedPoints weighted_{};
   std::vector<double> weights_;
   double nodes_ = 0;         // at most
+  Index spacings_ = 4;       // of the finest grid in a cell
   Squares expected_, seen_;  // what the design was made for, and what the last θ made
   GridErrors errors_;
   UpperBound polynomial_error_;

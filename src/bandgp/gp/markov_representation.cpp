@@ -45,7 +45,7 @@ std::optional<Failure> MarkovRepresentation::choose(const Kernel& kernel, const 
   terms_.clear();
   for (const Term& term : kernel.terms) {
     const int states = state_count(term);
-    terms_.push_back({states, term.variance, std::sqrt(2.0 * states - 1) / term.lengthscale});
+    terms_.push_back({states, term.variance, markov::rate_of(states, term.lengthscale)});
   }
   filter_.prepare(terms_, points.time(), points.size());
   return std::nullopt;

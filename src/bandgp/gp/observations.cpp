@@ -13,6 +13,8 @@ Observations::Observations(const Series& series) : series_(series), n_(series.si
     buffer->reserve(padded_size());
   if (series.has_ties()) value_slope_.reserve(padded_size());
   std::copy(series.time.begin(), series.time.end(), time_.data());
+  smallest_gap_ = std::numeric_limits<double>::infinity();
+  for (Index i = 1; i < n_; ++i) smallest_gap_ = std::min(smallest_gap_, time()[i] - time()[i - 1]);
   for (Index i = n_; i < padded_size(); ++i) time_.data()[i] = time_.data()[i - 1] + 1;
   for (Index i = n_; i < padded_size(); ++i) {
     value_.data()[i] = weight_.data()[i] = noise_slope_.data()[i] = 0;

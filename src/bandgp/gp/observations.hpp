@@ -20,6 +20,7 @@ class Observations {
   Index size() const { return n_; }
   Index padded_size() const { return round_up(n_, 8); }
   double span() const { return time()[n_ - 1] - time()[0]; }
+  double smallest_gap() const { return smallest_gap_; }  // ∞ for a single point
   /// Arrays of padded_size(): times continue evenly past n, the others are 0 there (noise: 1).
   const double* time() const { return time_.data(); }
   const double* value() const { return value_.data(); }              // ȳ
@@ -46,7 +47,7 @@ class Observations {
   const Series& series_;
   Index n_;
   AlignedBuffer time_, value_, noise_, weight_, noise_slope_, value_slope_;
-  double within_ = 0, within_slope_ = 0, smallest_noise_ = 0;
+  double within_ = 0, within_slope_ = 0, smallest_noise_ = 0, smallest_gap_ = 0;
   double square_ = 0, centred_square_ = -1;  // of the values, when all noise is equal
 };
 

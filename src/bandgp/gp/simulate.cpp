@@ -14,6 +14,7 @@
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/kernel/tiles.hpp"
+#include "bandgp/markov/state_terms.hpp"
 
 namespace bandgp {
 namespace {
@@ -90,7 +91,7 @@ template <int p>
 class MarkovProcess {
  public:
   MarkovProcess(const Term& term, std::uint64_t stream)
-      : rate_(std::sqrt(2.0 * p - 1) / term.lengthscale), scale_(std::sqrt(term.variance)), stream_(stream) {}
+      : rate_(markov::rate_of(p, term.lengthscale)), scale_(std::sqrt(term.variance)), stream_(stream) {}
 
   void add(std::span<const double> x, std::span<double> y) {
     State state{};

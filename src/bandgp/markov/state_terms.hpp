@@ -4,6 +4,7 @@
 // λ = √(2p − 1)/ℓ.  A sum of terms has the states of all of them, with one change of variables: state 0 is
 // the sum of all terms' curves, in the place of the first term's own, because the sum is what is observed.
 #pragma once
+#include <cmath>
 #include <vector>
 
 #include "bandgp/base/index.hpp"
@@ -16,6 +17,9 @@ struct StateTerm {
   double variance;
   double rate;
 };
+
+/// λ of a Matérn term with so many states.
+inline double rate_of(int states, double lengthscale) { return std::sqrt(2.0 * states - 1) / lengthscale; }
 
 inline constexpr int kMostTerms = 16, kMostStatesOfTerm = 3, kMostStates = kMostTerms * kMostStatesOfTerm;
 

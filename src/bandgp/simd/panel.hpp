@@ -45,27 +45,6 @@ struct PanelKernels {
   /// columns 8·p0 … 8·p1−1 of the symmetric Z, whose lower envelope holds all of them; v[i][t] at v[8(i −
   /// 8·p0) + t].
   void (*quadratic_form)(const Panels& z, Index p0, Index p1, const double* v, double* out);
-
-  // A row panel on its own: 8 rows x whose column c lies at x + 8c, for columns from … to−1 (multiples of 8).
-
-  /// x ← x L⁻ᵀ (from left to right); columns begin … from−1 are done, those before are 0.  `count` (1 or 2)
-  /// such panels at once.
-  void (*solve_rows)(const Panels& l, double* const* x, Index count, Index begin, Index from, Index to,
-                     const double* inv_diag);
-  /// x ← x L⁻¹ (from right to left); columns to … end−1 are done, those from `end` on are 0.
-  void (*solve_rows_upper)(const Panels& l, double* const* x, Index count, Index from, Index to, Index end,
-                           const double* inv_diag);
-  /// block[8c + r] ← start[8c + r] + Σ_l x[8l + r] y[8l + c], for `count` (1 or 2) panels x and their blocks.
-  void (*add_outer)(const double* const* x, Index count, const double* y, Index from, Index to,
-                    const double* const* start, double* const* block);
-  /// block[8c + r] +← Σ over pairs of 8×8 blocks of Σ_l x[8l + r] y[8l + c]
-  void (*add_outers)(const double* const* x, const double* const* y, Index pairs, double* block);
-  /// out[r] +← Σ_c x[8c + r] b[c]
-  void (*add_times)(const double* x, Index from, Index to, const double* b, double* out);
-  /// b[c] −← Σ_r x[8c + r] w[r]
-  void (*subtract_transposed)(const double* x, Index from, Index to, const double* w, double* b);
-  /// to ← fromᵀ, 8×8 blocks
-  void (*transpose)(const double* from, double* to);
 };
 
 }  // namespace bandgp::simd
