@@ -275,6 +275,28 @@ TEST(Front, short_chunks_beside_long_smooth_states_lose_nothing) {
   }
 }
 
+TEST(Front, far_from_zero_is_as_good_as_near_it) {
+  // Times that can be moved by 2³² without rounding: 10⁹ spacings of the shortest term.
+  Random random(19);
+  // Three spacings of these are no double: cells that counted in them would drift away from their nodes.
+  const Sum all[] = {{"se(17.3)", {{1, 17.3}}, {}},
+                     {"se(17.3) + matern12(500)", {{1, 17.3}}, {{1, 1, 500}}},
+                     {"se(200) + se(13.7)", {{1, 200}, {1, 13.7}}, {}}};
+  for (const Sum& sum : all) {
+    // Dense and sparse stretches, whose chunks have their places from a table and on their own.
+    Problem near = make_problem(random, 300, sum.smooth, sum.rough, 0.01, false);
+    double at = 0;
+    for (std::size_t i = 0; i < near.time.size(); ++i)
+      near.time[i] = at += std::round(256 * random.uniform(0.1, 1.9) * (i / 40 % 2 == 0 ? 1 : 10)) / 256;
+    Problem far = near;
+    for (double& t : far.time) t += 0x1p32;
+    const Computed<double> here = compute<double>(near), there = compute<double>(far);
+    EXPECT_NEAR(there.nll, here.nll, 1e-11 * (300 + std::abs(here.nll))) << sum.name;
+    for (std::size_t i = 0; i < here.gradient.size(); ++i)
+      EXPECT_NEAR(there.gradient[i], here.gradient[i], 1e-9 * (std::abs(here.gradient[i]) + 0.3)) << sum.name;
+  }
+}
+
 TEST(Front, errors_do_not_grow_with_the_number_of_chunks) {
   Random random(17);
   const std::size_t n = support::kSanitized ? 300 : support::short_effort() ? 3000 : 30000;

@@ -187,7 +187,6 @@ class Element {
 
   /// 1/dᵢ, 0 behind the last point, their roots, and Σ log dᵢ.
   void weigh() {
-    using std::log;
     using std::sqrt;
     weights_.assign(static_cast<std::size_t>(round_up(chunk_.count, 8)), Real(0));
     Logarithm<Real> pivots;
@@ -232,8 +231,8 @@ class Element {
     if (chunk_.identity) {
       for (Index i = 0; i < q; ++i) curve_[static_cast<std::size_t>(i)] = 2 * by_gram[i][i];
     } else if (q > 0) {
-      right_sums_.assign(static_cast<std::size_t>(2 * q - 1), Real(0));
-      Real* coefficient = right_sums_.data();
+      coefficients_.assign(static_cast<std::size_t>(2 * q - 1), Real(0));
+      Real* coefficient = coefficients_.data();
       for (Index m = 0; m < q; ++m) {
         coefficient[0] += by_gram[m][m];
         coefficient[2 * m] += by_gram[m][m];
@@ -306,7 +305,7 @@ class Element {
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
   Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
-  Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, curve_;
+  Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 
 }  // namespace bandgp::front

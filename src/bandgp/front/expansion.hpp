@@ -6,7 +6,6 @@
 #pragma once
 #include <cmath>
 #include <numbers>
-#include <type_traits>
 #include <vector>
 
 #include "bandgp/front/front_kernels.hpp"
@@ -60,6 +59,10 @@ class Expansion {
   }
   /// The values at x of every slot's Gaussian, for the bases with a bit in `chosen`.
   void values(Index c, unsigned chosen, double x, Real* out) {
+    if (bases_.empty()) {
+      std::fill_n(out, layout_->slots(), Real(0));
+      return;
+    }
     place_nodes(c, chosen);
     loops().gaussians(from_middle(layout_->chunk(c), x), centre_.data(), inverse_length_.data(),
                       amplitude_.data(), layout_->slots(), out, nullptr);
@@ -130,18 +133,19 @@ class Expansion {
   /// Whether the chunk has Gaussians that are not in the cells' table.
   bool has_exponentials(Index c) const { return bases_.size() > 1 || layout_->chunk(c).identity; }
   /// x − ab, rounded once: far from 0 a place between nodes has few digits left.
-  static Real minus_product(Real x, Real a, Real b) {
-    if constexpr (std::is_same_v<Real, double>) return std::fma(-a, b, x);
-    return x - a * b;
-  }
-  /// How far x is from the middle of the chunk's cell, which is the unrounded sum of two numbers.
+  static Real minus_product(Real x, Real a, Real b) { return std::fma(-a, b, x); }
+  /// The middle of a chunk's cell is the unrounded product of these two: so many spacings of the finest
+  /// basis.
+  Real middle_node(const Chunk& chunk) const { return (Real(chunk.cell) + Real(0.5)) * Real(cell_nodes_); }
+  Real finest_spacing() const { return bases_.back().spacing; }
+  /// How far x, or a node of some basis, is from the middle.
   Real from_middle(const Chunk& chunk, Real x) const {
-    const Real cell = Real(chunk.cell) + Real(0.5), length = layout_->cell_length(), middle = cell * length;
-    return (x - middle) + minus_product(middle, cell, length);
+    const Real node = middle_node(chunk), middle = node * finest_spacing();
+    return (x - middle) + minus_product(middle, node, finest_spacing());
   }
   Real node_from_middle(const Chunk& chunk, Index j, Real spacing) const {
-    const Real cell = Real(chunk.cell) + Real(0.5), length = layout_->cell_length(), middle = cell * length;
-    return minus_product(middle, cell, length) - minus_product(middle, Real(j), spacing);
+    const Real node = middle_node(chunk), middle = node * finest_spacing();
+    return minus_product(middle, node, finest_spacing()) - minus_product(middle, Real(j), spacing);
   }
   /// One of Chebyshev's nodes for a basis, from the middle of a cell.
   Real station(std::size_t t, Index k) const {
@@ -172,7 +176,8 @@ class Expansion {
     const Index beyond = static_cast<Index>(std::ceil((basis.reach + half_) / basis.spacing)),
                 q = basis.polynomials;
     first_of_cell_ = -beyond;
-    const Index width = round_up(2 * beyond + cell_nodes_ + 1, 8) + 8;  // whole lanes of the last nodes
+    // Whole lanes of the last nodes, and room for how places are rounded.
+    const Index width = round_up(2 * beyond + cell_nodes_ + 1, 8) + 8;
     const auto size = static_cast<std::size_t>(width);
     Numbers<Real> centre(size), inverse(size, 1 / Real(basis.lengthscale)),
         amplitude(size, Real(basis.amplitude));

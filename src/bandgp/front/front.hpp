@@ -10,6 +10,7 @@
 // carries x̂ and λ̂, which follow every linear combination of columns.
 #pragma once
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -29,12 +30,16 @@ class Front {
   Front& operator=(const Front&) = delete;
 
   /// Increasing times, which must stay where they are.  Cells are so many spacings of the last basis long,
-  /// which must be the finest and have the most polynomials.
+  /// which should be the finest; none may have fewer polynomials than the one before it.
   void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
                const std::vector<markov::StateTerm>& terms, Index spacings) {
     time_ = time;
     n_ = n;
     bases_ = std::move(bases);
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      assert(bases_[t].polynomials >= 2 && bases_[t].polynomials <= kMostPolynomials);
+      assert(t == 0 || bases_[t].polynomials >= bases_[t - 1].polynomials);
+    }
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
     expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
@@ -248,7 +253,7 @@ class Front {
   void prepare(Index c) {
     make_steps(c);
     const Chunk& here = chunk(c);
-    at_.resize(static_cast<std::size_t>(round_up(here.count(), 8)));
+    at_.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
     for (Index i = 0; i < here.count() && !here.identity; ++i)
       at_[static_cast<std::size_t>(i)] = expansion_.place(here, time_[here.begin + i]);
     points_ = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of elements and the front, written once for any number of lanes: eight doubles of an instruction
 // set (front_kernels.isa.cpp), or one number of any precision (Plain).                        [math.md §11]
-// Matrices are stored row by row; rows are whole lanes long, with zeros behind the columns in use.
+// Matrices are stored row by row; what is read as lanes has rows of whole lanes.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr Index kMostPoints = 504, kStepStride = 512;
 /// Polynomials of a cell, and their products.
 inline constexpr Index kMostPolynomials = 48, kMostSums = 2 * kMostPolynomials - 1;
 
-/// Of a product that is wanted whole.
+/// The diagonal of a product that is wanted whole.
 inline constexpr Index kNoDiagonal = -1;
 
 /// Where each term's states are; state 0 is the sum of all curves, in the place of the first term's own.
@@ -70,7 +70,7 @@ struct Product {
   Result c;
   Index m, depth, width;  // A is (m, depth)
   bool add_to = false;
-  // Where C is symmetric: row i is wanted from this column + i on alone, and gets what its lanes have beside.
+  // Where C is symmetric: row i is wanted from this column + i on alone, and has no meaning left of it.
   Index diagonal = kNoDiagonal;
 };
 
@@ -427,7 +427,7 @@ struct Loops {
         return run(std::integral_constant<int, 0>{});
     }
   }
-  /// `lanes` of them at a time, so that one does not wait for the other.
+  /// `lanes` lanes of points at a time, so that one does not wait for the other.
   template <int lanes>
   static void curve_of(const Real* x, const Real* beta, Index q, Real* out) {
     constexpr auto kLanes = static_cast<std::size_t>(lanes);

@@ -65,6 +65,7 @@ double estimate_nodes(const Term& term, const Observations& points) {
 }  // namespace
 
 double band_nanoseconds(Index n, const MeanWidth& width) {
+  // Bands gain most from wide vectors: what `auto` takes may depend on the processor.
   const bool wide = simd::active() == simd::Isa::avx512;
   const double point = wide ? 150 : 250, entry = wide ? 5 : 8, product = wide ? 0.045 : 0.18;
   return static_cast<double>(n) * (point + entry * width.width + product * width.square);

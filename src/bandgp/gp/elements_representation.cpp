@@ -24,6 +24,7 @@ constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
 constexpr Index kFewestSpacings = 6, kFewestBesideStates = 4, kMostSpacings = 12;
 constexpr double kPointsOfChunk = 24;
 constexpr Index kFewestPolynomials = 4, kMostPolynomials = 40;
+static_assert(kMostPolynomials <= front::kMostPolynomials);
 /// The noise of a point that says nothing.
 constexpr double kSaysNothing = 1e100;
 /// Spacings from 0 beyond which places on a grid are not exact enough: the band takes such terms.
@@ -206,7 +207,10 @@ double ElementsRepresentation::farthest() const {
 double ElementsRepresentation::bytes() const {
   const front::Front<double>& front = parts_->front;
   const auto rows = static_cast<double>(front.nodes() + front.carried_size());
-  return 8 * (rows * static_cast<double>(front.slots()) + 6 * static_cast<double>(points_->size()));
+  const double sums = rough_.empty() && !smooth_.empty()
+                          ? static_cast<double>(front.chunks() * (2 * smooth_.back().polynomials - 1))
+                          : 0;
+  return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(points_->size()));
 }
 
 /// What the SE terms must be accurate to is B, the Markov terms and the noise, and not the noise alone.  The
