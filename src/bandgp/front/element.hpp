@@ -199,7 +199,8 @@ class Element {
     }
     log_pivots = pivots.value();
   }
-  /// `weighted` is b/d of every point and column.
+  /// `weighted` is what a right-hand side has at a point to be multiplied by the polynomials there: b/d, or
+  /// of a reduced column its value over √d.
   template <class Weighted>
   void make_gram(const Weighted& weighted) {
     const Index q = chunk_.polynomials;
@@ -293,7 +294,7 @@ class Element {
                               unknowns_,
                               block_.count,
                               width_,
-                              false,
+                              kReplace,
                               0});
     for (Index m = 0; m < unknowns_; ++m) {
       for (Index n = 0; n < m; ++n) gram[m][n] = gram[n][m];

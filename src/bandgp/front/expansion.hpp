@@ -39,7 +39,7 @@ class Expansion {
       std::fill_n(inverse_length_.begin() + layout.ring_begin(t), layout.ring(t),
                   1 / Real(bases_[t].lengthscale));
     }
-    columns.rows = slopes.rows = across.rows = 0;  // nothing is known of them
+    columns.rows = slopes.rows = across.rows = 0;  // what they hold belongs to another layout
     make_cell();
   }
 
@@ -49,8 +49,11 @@ class Expansion {
   }
   Index polynomials(Index c) const { return bases_.empty() ? 0 : rank(c, bases_.size() - 1); }
 
-  /// Where in [−1, 1] a point of the chunk is.
-  Real place(const Chunk& chunk, double x) const { return from_middle(chunk, x) / Real(half_); }
+  /// Where in [−1, 1] the points of a chunk are that has polynomials.
+  void place_points(const Chunk& chunk, Real* out) const {
+    const Middle middle = middle_of(chunk);
+    for (Index i = chunk.begin; i < chunk.end; ++i) *out++ = middle.distance_to(time_[i]) / Real(half_);
+  }
 
   void make(Index c) { make_columns(c, nullptr); }
   void make_with_slopes(Index c, Index across_width) {
@@ -64,7 +67,7 @@ class Expansion {
       return;
     }
     place_nodes(c, chosen);
-    loops().gaussians(from_middle(layout_->chunk(c), x), centre_.data(), inverse_length_.data(),
+    loops().gaussians(middle_of(layout_->chunk(c)).distance_to(x), centre_.data(), inverse_length_.data(),
                       amplitude_.data(), layout_->slots(), out, nullptr);
   }
 
@@ -75,9 +78,10 @@ class Expansion {
     beta.resize(static_cast<std::size_t>(q));
     if (has_exponentials(c)) place_nodes(c, ~0U);
     if (here.identity) {
+      const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k)
         beta[static_cast<std::size_t>(k)] =
-            value(from_middle(here, time_[here.begin + k]), 0, layout_->slots(), weights);
+            value(middle.distance_to(time_[here.begin + k]), 0, layout_->slots(), weights);
       return;
     }
     const Stretch stretch = stretch_of(c);
@@ -134,18 +138,19 @@ class Expansion {
   bool has_exponentials(Index c) const { return bases_.size() > 1 || layout_->chunk(c).identity; }
   /// x − ab, rounded once: far from 0 a place between nodes has few digits left.
   static Real minus_product(Real x, Real a, Real b) { return std::fma(-a, b, x); }
-  /// The middle of a chunk's cell is the unrounded product of these two: so many spacings of the finest
-  /// basis.
-  Real middle_node(const Chunk& chunk) const { return (Real(chunk.cell) + Real(0.5)) * Real(cell_nodes_); }
-  Real finest_spacing() const { return bases_.back().spacing; }
-  /// How far x, or a node of some basis, is from the middle.
-  Real from_middle(const Chunk& chunk, Real x) const {
-    const Real node = middle_node(chunk), middle = node * finest_spacing();
-    return (x - middle) + minus_product(middle, node, finest_spacing());
-  }
-  Real node_from_middle(const Chunk& chunk, Index j, Real spacing) const {
-    const Real node = middle_node(chunk), middle = node * finest_spacing();
-    return minus_product(middle, node, finest_spacing()) - minus_product(middle, Real(j), spacing);
+  /// The middle of a cell, a whole or half number of the finest basis's spacings, as a rounded number and
+  /// what it is too large by.
+  struct Middle {
+    Real rounded, excess;
+    Real distance_to(Real x) const { return (x - rounded) + excess; }
+    Real distance_to_node(Index j, Real spacing) const {
+      return excess - minus_product(rounded, Real(j), spacing);
+    }
+  };
+  Middle middle_of(const Chunk& chunk) const {
+    const Real node = (Real(chunk.cell) + Real(0.5)) * Real(cell_nodes_), spacing = bases_.back().spacing,
+               rounded = node * spacing;
+    return {rounded, minus_product(rounded, node, spacing)};
   }
   /// One of Chebyshev's nodes for a basis, from the middle of a cell.
   Real station(std::size_t t, Index k) const {
@@ -205,12 +210,13 @@ class Expansion {
   /// The centres, from the middle of the cell, and amplitudes of the slots' Gaussians; slots that the chunk
   /// does not see have none.
   void place_nodes(Index c, unsigned chosen) {
+    const Middle middle = middle_of(layout_->chunk(c));
     std::fill(amplitude_.begin(), amplitude_.end(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if ((chosen >> t & 1U) == 0) continue;
       const Real spacing = bases_[t].spacing, amplitude = bases_[t].amplitude;
       layout_->for_nodes(c, t, [&](Index slot, Index j, Index) {
-        centre_[static_cast<std::size_t>(slot)] = node_from_middle(layout_->chunk(c), j, spacing);
+        centre_[static_cast<std::size_t>(slot)] = middle.distance_to_node(j, spacing);
         amplitude_[static_cast<std::size_t>(slot)] = amplitude;
       });
     }
@@ -233,8 +239,9 @@ class Expansion {
     if (q == 0) return;
     if (has_exponentials(c)) place_nodes(c, ~0U);
     if (here.identity) {
+      const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k)
-        loops().gaussians(from_middle(here, time_[here.begin + k]), centre_.data(), inverse_length_.data(),
+        loops().gaussians(middle.distance_to(time_[here.begin + k]), centre_.data(), inverse_length_.data(),
                           amplitude_.data(), slots, columns[p + k],
                           wanted == nullptr ? nullptr : (*wanted)[p + k]);
       return;

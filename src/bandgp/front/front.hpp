@@ -254,8 +254,7 @@ class Front {
     make_steps(c);
     const Chunk& here = chunk(c);
     at_.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
-    for (Index i = 0; i < here.count() && !here.identity; ++i)
-      at_[static_cast<std::size_t>(i)] = expansion_.place(here, time_[here.begin + i]);
+    if (!here.identity) expansion_.place_points(here, at_.data());
     points_ = {};
     points_.count = here.count();
     points_.steps = steps_.data();
@@ -331,7 +330,7 @@ class Front {
                       slots(),
                       unknowns,
                       width,
-                      true});
+                      kAddTo});
     for (int i = 0; i < states_.size() && has_end(c); ++i) {
       for (Index k = 0; k < columns; ++k)
         right_[layout_.multiplier_slot() + i][k] += element_.end[i][unknowns + k];
@@ -367,7 +366,7 @@ class Front {
                         layout_.ring(t),
                         expansion_.rank(c, t),
                         slots(),
-                        true,
+                        kAddTo,
                         begin});
     }
   }
@@ -432,7 +431,7 @@ class Front {
                       slots(),
                       count,
                       slots(),
-                      true,
+                      kAddTo,
                       0});
     for (const Index slot : ending_) {
       std::fill_n(front_[slot], slots(), Real(0));
@@ -441,7 +440,8 @@ class Front {
     eliminate_right(rows);
     return true;
   }
-  /// The same for the right-hand sides, by the rows l of what ends.  Keeps the negative ones.
+  /// The same for the right-hand sides, by the rows l of the slots that end.  eliminated_right_ gets the
+  /// negative right-hand sides of these slots.
   void eliminate_right(const Real* rows) {
     const auto count = std::ssize(ending_);
     const Index width = right_.width, begin = std::ssize(eliminated_right_);
@@ -456,7 +456,7 @@ class Front {
                     width, gone + i * width);
     }
     loops().multiply(
-        {{rows, 1, slots()}, {gone, width}, {right_.data(), width}, slots(), count, width, true});
+        {{rows, 1, slots()}, {gone, width}, {right_.data(), width}, slots(), count, width, kAddTo});
     for (const Index slot : ending_) std::fill_n(right_[slot], width, Real(0));
   }
 
@@ -517,9 +517,10 @@ class Front {
     }
   }
 
-  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.  What ended with
-  /// a chunk is S_{e·} = −lS, S_ee = 1/d − l·S_{·e}, with one product for all of them and then each other's
-  /// part.  The rows of other slots that are not in use are those of later owners, where l is 0.
+  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.  The slots e that
+  /// ended with a chunk have S_{e·} = −lS and S_ee = 1/d − l·S_{·e}: one product for the slots that stayed,
+  /// and then, from the last of them to the first, what they have of each other.  Slots that are not in use
+  /// hold a later unknown's rows, where l is 0.
   template <class Visit>
   void invert_back(const Visit& visit) {
     inverse_.set_zero(slots(), slots());
@@ -724,7 +725,7 @@ class Front {
                         rank,
                         p,
                         width,
-                        true});
+                        kAddTo});
     out.basis_lengthscale[t] +=
         loops().contract(product_.data() + (begin - from), width, expansion_.slopes[p] + begin, slots(), rank,
                          layout_.ring(t));

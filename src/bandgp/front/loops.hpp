@@ -19,6 +19,8 @@ inline constexpr Index kMostPolynomials = 48, kMostSums = 2 * kMostPolynomials -
 
 /// The diagonal of a product that is wanted whole.
 inline constexpr Index kNoDiagonal = -1;
+/// Whether a product takes the place of what is there.
+inline constexpr bool kReplace = false, kAddTo = true;
 
 /// Where each term's states are; state 0 is the sum of all curves, in the place of the first term's own.
 struct StatePlaces {
@@ -69,7 +71,7 @@ struct Product {
   Rows b;
   Result c;
   Index m, depth, width;  // A is (m, depth)
-  bool add_to = false;
+  bool add_to = kReplace;
   // Where C is symmetric: row i is wanted from this column + i on alone, and has no meaning left of it.
   Index diagonal = kNoDiagonal;
 };
