@@ -6,6 +6,7 @@ import math
 import os
 import pty
 import random
+import re
 import select
 import subprocess
 import sys
@@ -30,9 +31,12 @@ def close(a, b, relative):
     require(a is not None and abs(a - b) <= relative * abs(b), f"{a!r} is not {b!r} to {relative}")
 
 
+PROGRESS = re.compile(r"bandgp: (\d+ of \d+ (fits|rows), \d+ s|(computing the report|leaving out each|factoring the covariance) of \d+ points takes about)")
+
+
 def is_progress(line):
     """Whether the line is one of those that tell how far long work is: what counts as long depends on the machine."""
-    return line.startswith("bandgp: ") and line.endswith("; Ctrl-C ends it with what it has\n")
+    return line.endswith("; Ctrl-C ends it with what it has\n") or PROGRESS.match(line) is not None
 
 
 class Folder:

@@ -108,4 +108,18 @@ TEST(Forecast, fixed_parameters_take_no_evaluations) {
 }
 
 }  // namespace
+TEST(Announcements, come_before_long_work_once_it_is_known_to_be_long_and_every_minute) {
+  Announcements expected;
+  EXPECT_FALSE(expected.due(0, 10.0));
+  EXPECT_TRUE(expected.due(0, 10.5)) << "before it starts, where there is an estimate";
+  EXPECT_FALSE(expected.due(59, 100.0));
+  EXPECT_TRUE(expected.due(60, 100.0));
+  EXPECT_FALSE(expected.due(119, {}));
+  EXPECT_TRUE(expected.due(121, {}));
+
+  Announcements unexpected;
+  EXPECT_FALSE(unexpected.due(9.9, {}));
+  EXPECT_TRUE(unexpected.due(10.1, {})) << "once it has taken long";
+}
+
 }  // namespace bandgp::cli

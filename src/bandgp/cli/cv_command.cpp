@@ -65,7 +65,7 @@ int cv(const CvFlags& flags) {
   setup.cancelled = Interrupt::requested;
   std::vector<MethodResult> results;
   {
-    TrialProgress progress(flags.common.quiet);
+    WorkProgress progress(flags.common.quiet, "fits");
     results = compare(setup, {.threads = thread_count(flags.common),
                               .cancelled = Interrupt::requested,
                               .progress = [&](Index done, Index of, const std::string& label) {

@@ -55,13 +55,15 @@ void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
 }
 
 /// Every observation from all the others.
-void leave_one_out(FitSummary& summary, Index threads) {
+void leave_one_out(FitSummary& summary, Index threads, bool quiet) {
   const FitResult& fit = summary.fit;
   if (fit.status == FitStatus::cancelled || Interrupt::requested()) {
     summary.no_left_out = "leave-one-out was not computed: interrupted";
   } else if (!fit.certified()) {
     summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
   } else {
+    WorkProgress progress(quiet, "parts");
+    progress.expect(fit, 1, fmt::format("leaving out each of {} points", fit.series->size()));
     try {
       const Diagnostics found = diagnose(*fit.series, fit.posterior(threads)->leave_one_out());
       if (std::isfinite(found.loo_nmse) && std::isfinite(found.loo_nlpd)) {
@@ -120,10 +122,11 @@ int fit_series(const FitFlags& flags) {
       to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
   FitSummary summary{result, input, options, {}, "", {}, "", ""};
   attempt([&] {
-    if (flags.report) write_report(result, flags.command, options.threads, *flags.report);
+    if (flags.report) write_report(result, flags.command, options.threads, *flags.report, flags.common.quiet);
   });
   if (told) {
-    leave_one_out(summary, options.threads);  // after the curve of the report: it uses the factor up
+    leave_one_out(summary, options.threads,
+                  flags.common.quiet);  // after the curve of the report: it uses the factor up
     summary.remarks = remarks(result);
     if (!unsaved) summary.output = flags.output.value_or("");
     if (!unsaved) summary.report = flags.report.value_or("");

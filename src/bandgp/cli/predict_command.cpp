@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,7 +10,9 @@
 
 #include "bandgp/cli/commands.hpp"
 #include "bandgp/cli/fit_output.hpp"
+#include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
+#include "bandgp/cli/style.hpp"
 #include "bandgp/cli/text_stream.hpp"
 #include "bandgp/cli/times.hpp"
 #include "bandgp/io/model_file.hpp"
@@ -46,13 +49,13 @@ class Samples {
     }
     if (times.size() > kMostDenseRows && !posterior.samples_in_linear_time()) {
       const bool se = std::ranges::all_of(posterior.model().kernel.terms, has_basis);
-      throw std::invalid_argument(fmt::format(
-          "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
-          "fit; {} no such limit",
-          se ? fmt::format("of the method {}", posterior.likelihood().method)
-             : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
-          times.size(), kMostDenseRows,
-          se ? "fits by --method auto have" : "kernels of se terms alone, or of Matérn terms alone, have"));
+      throw std::invalid_argument(
+          fmt::format("--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
+                      "fit; {} no such limit",
+                      se ? fmt::format("of the method {}", posterior.likelihood().method)
+                         : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
+                      times.size(), kMostDenseRows,
+                      se ? "fits by --method auto have" : "kernels of se and Matérn terms have"));
     }
     rows_ = times.size();
     drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
@@ -120,7 +123,8 @@ std::vector<std::string> names_of(Index samples, std::size_t components) {
 /// Predictions sweep over the whole model once a piece: long pieces, of numbers.  Samples do not, and become
 /// text in short ones.
 template <class Rows>
-void in_pieces(Posterior& posterior, const Times& times, const Samples& samples, bool components, Rows rows) {
+void in_pieces(Posterior& posterior, const Times& times, const Samples& samples, bool components,
+               WorkProgress& progress, Rows rows) {
   constexpr Index kShort = 4096;
   const Index piece = std::max<Index>(1 << 17, posterior.series().size());
   for (Index begin = 0; begin < times.size(); begin += piece) {
@@ -136,6 +140,7 @@ void in_pieces(Posterior& posterior, const Times& times, const Samples& samples,
       for (std::size_t c = kAlways; c < all.size(); ++c) take(c);
       rows(some);
     }
+    progress.show(begin + count, times.size());
   }
 }
 
@@ -187,6 +192,9 @@ int predict(const PredictFlags& flags) {
   if (times.size() > kMostRows)
     throw std::invalid_argument(fmt::format("{} rows would be some {:.0f} TB: ask for fewer", times.size(),
                                             7e-11 * static_cast<double>(times.size())));
+  // A line that is written over does not go with rows on the same terminal.
+  WorkProgress progress(flags.common.quiet || (output == "-" && is_terminal(STDOUT_FILENO)), "rows");
+  progress.expect(fit, 1, fmt::format("factoring the covariance of {} points", fit.series->size()));
   const std::shared_ptr<Posterior> kept = fit.posterior(thread_count(flags.common));
   Posterior& posterior = *kept;
   const Samples draws(posterior, times, samples, seed);
@@ -209,7 +217,7 @@ int predict(const PredictFlags& flags) {
   TextStream out(output);
   if (flags.common.json) {
     Columns all(names.size());  // numbers, held until they are all there
-    in_pieces(posterior, times, draws, flags.components, [&](const Columns& some) {
+    in_pieces(posterior, times, draws, flags.components, progress, [&](const Columns& some) {
       count_outside(some[0]);
       for (std::size_t c = 0; c < all.size(); ++c)
         all[c].insert(all[c].end(), some[c].begin(), some[c].end());
@@ -219,7 +227,7 @@ int predict(const PredictFlags& flags) {
     write_json(out, names, all, dates);
   } else {
     out.text(fmt::format("{}\n", fmt::join(names, ",")));
-    in_pieces(posterior, times, draws, flags.components, [&](const Columns& some) {
+    in_pieces(posterior, times, draws, flags.components, progress, [&](const Columns& some) {
       count_outside(some[0]);
       write_csv(out, some, *fit.series);
     });
@@ -260,7 +268,7 @@ void add_predict(CLI::App& program, Run& run) {
   command
       ->add_option("--samples", flags->samples,
                    "further columns: draws of the whole curve (any number of rows where all terms are se or "
-                   "all are Matérn, else up to 2000)")
+                   "Matérn, else up to 2000)")
       ->type_name("N")
       ->group("Output");
   command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")

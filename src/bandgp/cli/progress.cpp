@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
 
+#include "bandgp/cli/output.hpp"
 #include "bandgp/cli/style.hpp"
 
 namespace bandgp::cli {
@@ -47,10 +49,7 @@ void Progress::show(const TraceEntry& entry) {
     shown_ = true;
     return;
   }
-  constexpr double kLong = 10, kAgain = 60;  // seconds
-  const bool is_long = left ? entry.seconds + left->seconds > kLong : entry.seconds > kLong;
-  if (told_ > 0 ? entry.seconds < told_ + kAgain : !is_long) return;
-  told_ = entry.seconds;
+  if (!announcements_.due(entry.seconds, left ? std::optional(left->seconds) : std::nullopt)) return;
   fmt::print(stderr, "bandgp: {}; Ctrl-C ends it with what it has\n", progress_line(entry, left, 200));
 }
 
@@ -59,16 +58,42 @@ void Progress::clear() {
   shown_ = false;
 }
 
-TrialProgress::TrialProgress(bool quiet) : on_terminal_(!quiet && is_terminal(STDERR_FILENO)) {}
+WorkProgress::WorkProgress(bool quiet, std::string pieces)
+    : quiet_(quiet), on_terminal_(!quiet && is_terminal(STDERR_FILENO)), pieces_(std::move(pieces)) {}
 
-TrialProgress::~TrialProgress() {
+WorkProgress::~WorkProgress() {
   if (on_terminal_) std::fputs("\r\033[K", stderr);
 }
 
-void TrialProgress::show(Index done, Index of, const std::string& label) {
-  if (!on_terminal_) return;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  show_line(fmt::format("{} of {} fits, {:.0f} s: {}", done, of, seconds, label));
+double WorkProgress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void WorkProgress::expect(const FitResult& fit, double evaluations, const std::string& what) {
+  // A model without its data has no matrix to factor, and one without parameters nothing to compute.
+  if (quiet_ || fit.series->size() == 0 || !std::isfinite(fit.nll)) return;
+  const double to_come = evaluations * estimate_cost(*fit.series, fit.model, fit.cut).seconds_per_evaluation;
+  if (on_terminal_) {
+    show_line(fmt::format("{}: about {}", what, seconds_text(to_come)));
+  } else if (announcements_.due(seconds(), to_come)) {
+    fmt::print(stderr, "bandgp: {} takes about {}\n", what, seconds_text(to_come));
+  }
+}
+
+void WorkProgress::show(Index done, Index of, const std::string& detail) {
+  if (quiet_) return;
+  const double so_far = seconds();
+  std::optional<double> to_come;
+  if (done > 0) to_come = so_far * static_cast<double>(of - done) / static_cast<double>(done);
+  if (!on_terminal_ && (done >= of || !announcements_.due(so_far, to_come))) return;
+  std::string line = fmt::format("{} of {} {}, {:.0f} s", done, of, pieces_, so_far);
+  if (to_come) line += ", " + left_text(Forecast::Left{*to_come, false}, false);
+  if (!detail.empty()) line += ": " + detail;
+  if (on_terminal_) {
+    show_line(line);
+  } else {
+    fmt::print(stderr, "bandgp: {}\n", line);
+  }
 }
 
 Interrupt::Interrupt() {

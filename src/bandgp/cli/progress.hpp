@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person at a terminal sees during a long fit, and how they stop it.
+// What a person at a terminal sees during long work, and how they stop it.
 #pragma once
 #include <chrono>
+#include <string>
 
 #include "bandgp/cli/progress_line.hpp"
 
@@ -22,22 +23,31 @@ class Progress {
 
  private:
   bool quiet_, on_terminal_, shown_ = false;
-  double told_ = 0;  // when the latest line was written that stays, seconds from the start; 0: none yet
+  Announcements announcements_;
   Forecast forecast_;
 };
 
-/// The same for many fits, some at a time.
-class TrialProgress {
+/// The same for work that is done in equal pieces: fits of a comparison, rows of a prediction, parts of a
+/// report.
+class WorkProgress {
  public:
-  explicit TrialProgress(bool quiet);
-  ~TrialProgress();
-  TrialProgress(const TrialProgress&) = delete;
-  TrialProgress& operator=(const TrialProgress&) = delete;
+  /// What is counted, in the plural: "fits".
+  WorkProgress(bool quiet, std::string pieces);
+  ~WorkProgress();
+  WorkProgress(const WorkProgress&) = delete;
+  WorkProgress& operator=(const WorkProgress&) = delete;
 
-  void show(Index done, Index of, const std::string& label);
+  /// Before work at the fitted parameters that takes about as long as so many evaluations with gradient.
+  void expect(const FitResult& fit, double evaluations, const std::string& what);
+  /// When so many pieces are done; `detail` says of which kind the latest was.
+  void show(Index done, Index of, const std::string& detail = "");
 
  private:
-  bool on_terminal_;
+  double seconds() const;
+
+  bool quiet_, on_terminal_;
+  std::string pieces_;
+  Announcements announcements_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

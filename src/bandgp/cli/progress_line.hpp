@@ -13,6 +13,22 @@
 
 namespace bandgp::cli {
 
+/// When work that nobody watches on a terminal is announced by a line that stays: once it is known, or has
+/// turned out, to take longer than ten seconds, and every minute after that.
+class Announcements {
+ public:
+  /// Whether a line is due `elapsed` seconds after the start, with about `left` seconds to come.
+  bool due(double elapsed, std::optional<double> left) {
+    constexpr double kLong = 10, kAgain = 60;  // seconds
+    if (latest_ ? elapsed < *latest_ + kAgain : elapsed + left.value_or(0) <= kLong) return false;
+    latest_ = elapsed;
+    return true;
+  }
+
+ private:
+  std::optional<double> latest_;  // when the latest line was due
+};
+
 /// The rest of a fit, from what its evaluations took so far and from how many fits take.
 class Forecast {
  public:

@@ -76,7 +76,7 @@ int report_model(const ReportFlags& flags) {
         "{} is there already, and may show the data, which {} does not hold: give --data FILE, or -o {} "
         "to replace it without them",
         output, flags.model, output));
-  const std::size_t bytes = write_report(fit, flags.command, threads, output);
+  const std::size_t bytes = write_report(fit, flags.command, threads, output, flags.quiet);
   if (fit.series->size() == 0 && !flags.quiet)
     fmt::print(
         stderr,

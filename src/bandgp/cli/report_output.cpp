@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/words.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/report/report_data.hpp"
@@ -18,7 +19,10 @@ Source source_of(const Input& input) {
 }
 
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path) {
+                         const std::string& path, bool quiet) {
+  constexpr double kEvaluations = 3;  // the curve, whitened residuals and leave-one-out, beside one factor
+  WorkProgress progress(quiet, "parts");
+  progress.expect(fit, kEvaluations, fmt::format("computing the report of {} points", fit.series->size()));
   ReportOptions options;
   options.command = command;
   options.created = now_text();

@@ -13,8 +13,9 @@ std::string now_text();
 
 Source source_of(const Input& input);
 
-/// Collects and writes; returns the size of the page in bytes.
+/// Collects and writes; returns the size of the page in bytes.  Unless quiet, says so first where that takes
+/// long.
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path);
+                         const std::string& path, bool quiet);
 
 }  // namespace bandgp::cli

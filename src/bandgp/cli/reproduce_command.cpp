@@ -69,7 +69,7 @@ int reproduce(const ReproduceFlags& flags) {
   Store store(files.store);
   Experiment experiment;
   {
-    TrialProgress progress(flags.quiet);
+    WorkProgress progress(flags.quiet, "fits");
     options.run.cancelled = Interrupt::requested;
     options.run.progress = [&](Index done, Index of, const std::string& label) {
       progress.show(done, of, label);

@@ -83,7 +83,7 @@ double ElementsRepresentation::condition() { return parts_->front.largest_pivot(
 Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (auto failure = choose(kernel, points, q_bound))
     return {failure->bytes, failure->seconds, 0, 0, name(), {}};
-  Cost cost{bytes(), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
+  Cost cost{bytes(*parts_, points.size()), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
   for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
   for (std::size_t t = 0; t < smooth_.size(); ++t)
     cost.places[smooth_[t].index] = {"grid", parts_->front.layout().node_count(t)};
@@ -139,7 +139,7 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
       return too_large(std::numeric_limits<double>::infinity());
   }
   Parts::lay_out(*this, points.time(), points.size(), parts_->front);
-  if (bytes() > max_bytes_) return too_large(bytes());
+  if (const double all = bytes(*parts_, points.size()); all > max_bytes_) return too_large(all);
   return std::nullopt;
 }
 
@@ -204,13 +204,13 @@ double ElementsRepresentation::farthest() const {
   return std::max(std::abs(points_->time()[0]), std::abs(points_->time()[points_->size() - 1]));
 }
 
-double ElementsRepresentation::bytes() const {
-  const front::Front<double>& front = parts_->front;
+double ElementsRepresentation::bytes(const Parts& parts, Index n) const {
+  const front::Front<double>& front = parts.front;
   const auto rows = static_cast<double>(front.nodes() + front.carried_size());
   const double sums = rough_.empty() && !smooth_.empty()
                           ? static_cast<double>(front.chunks() * (2 * smooth_.back().polynomials - 1))
                           : 0;
-  return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(points_->size()));
+  return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(n));
 }
 
 /// What the SE terms must be accurate to is B, the Markov terms and the noise, and not the noise alone.  The
@@ -410,8 +410,11 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
     wanted.push_back(!data);
     ++(data ? i : t);
   }
-  front::Front<double> merged;
+  Parts with_tests;
+  front::Front<double>& merged = with_tests.front;
   Parts::lay_out(*this, time.data(), n + m, merged);
+  if (const double all = bytes(with_tests, n + m); all > max_bytes_)
+    return Failure{Failure::Kind::too_large, 0, all, 0};
   if (!merged.factor(noise.data(), {nullptr, 0, 0})) return Failure{Failure::Kind::not_positive_definite, 0};
   const std::vector<double> all = merged.variances(wanted, chosen.bases, chosen.states);
   Index t = 0;

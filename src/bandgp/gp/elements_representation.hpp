@@ -66,7 +66,8 @@ class ElementsRepresentation final : public Representation {
   UpperBound error_of_polynomials(const SmoothTerm& term) const;
   Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
   double farthest() const;  // from 0, of the points
-  double bytes() const;
+  /// Of a front that is laid out, with what the representation holds beside it for each of n points.
+  double bytes(const Parts& parts, Index n) const;
 
   double tolerance_, max_bytes_;
   bool frozen_ = false, reached_ = true;
