@@ -115,8 +115,8 @@ TEST(Markov, nll_and_gradient_equal_those_in_quadruple_precision_on_a_grid_of_pr
   double worst_nll = 0, worst_gradient = 0, worst_slope = 0;
   Random random(14);
   // Differences in quadruple precision are slow: they look at shorter series.
-  const std::size_t n = support::kSanitized ? 40 : support::short_effort() ? 120 : 600;
-  const std::size_t for_gradient = support::kSanitized ? 8 : support::short_effort() ? 20 : 120;
+  const std::size_t n = support::kSanitized ? 40 : support::short_effort() ? 60 : 600;
+  const std::size_t for_gradient = support::kSanitized ? 8 : support::short_effort() ? 12 : 120;
   for (int terms = 1; terms <= 4; ++terms) {
     for (const double gap : {1e-6, 1e-4, 1e-2, 0.3, 3.0, 60.0, 1e3}) {
       for (const double noise : {1e-10, 1e-5, 1e-2, 1.0, 1e4, 1e10}) {

@@ -10,6 +10,7 @@
 
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/band/selected_inverse.hpp"
+#include "support/effort.hpp"
 #include "support/isa.hpp"
 #include "support/problems.hpp"
 
@@ -66,6 +67,9 @@ using support::Times;
 using support::u;
 
 constexpr std::size_t kMany = support::kSanitized ? 3000 : 20000;
+
+/// For loops over kernels or cuts on one thread: under sanitizers at short effort a third of kMany.
+std::size_t many_times() { return support::kSanitized && support::short_effort() ? kMany / 3 : kMany; }
 
 /// Irregular times a unit apart, a slow wave with noise; everything is kept within eight times the
 /// length-scale.
@@ -148,7 +152,7 @@ TEST(Laws, the_derivatives_by_all_variances_add_up_to_half_n_minus_q) {
     for (const char* kernel :
          {"1*se(lengthscale=2)",
           "0.5*matern52(lengthscale=2) + 0.5*se(lengthscale=1) + 0.2*wendland2(lengthscale=5)"}) {
-      const Case c = long_series(random, kMany, kernel, mean);
+      const Case c = long_series(random, many_times(), kernel, mean);
       support::for_each_isa([&] { expect_homogeneous(c); });
     }
   }
@@ -296,7 +300,8 @@ std::vector<std::uint64_t> bits(const Likelihood& result) {
 
 TEST(Laws, the_same_input_gives_the_same_bits) {
   Random random(7);
-  Case c = long_series(random, kMany, "1*se(lengthscale=2) + 0.5*matern12(lengthscale=1)", Mean::linear);
+  Case c =
+      long_series(random, many_times(), "1*se(lengthscale=2) + 0.5*matern12(lengthscale=1)", Mean::linear);
   for (const Cut& cut : {c.cut, Cut{.tolerance = 0.01}, Cut{.rule = Cut::Rule::lemma},
                          Cut{.rule = Cut::Rule::bandwidth, .bandwidth = 33}}) {
     c.cut = cut;
