@@ -21,7 +21,7 @@ struct Gaussians {
 };
 
 /// A cell's polynomials are good for so much of its length beyond either end.
-inline constexpr double kBeyond = 0.1;
+inline constexpr double kBeyond = 0.05;
 /// Half of the length on which a cell of so many spacings is expanded.
 inline double expanded_half(Index spacings, double spacing) {
   return (0.5 + kBeyond) * static_cast<double>(spacings) * spacing;
@@ -36,9 +36,10 @@ struct Range {
 
 struct Chunk {
   Index begin = 0, end = 0;  // points
-  double from = 0, to = 0;   // where its states begin, and where the next one's do
-  Index cell = 0;            // the points are within kBeyond of this one
-  bool identity = false;     // so few points that they are their own columns, instead of polynomials
+  double from = 0,
+         to = 0;          // where its states begin, and where the next one's do
+  Index cell = 0;         // the points are within kBeyond of this one
+  bool identity = false;  // so few points that they are their own columns, instead of polynomials
   Index count() const { return end - begin; }
 };
 
