@@ -22,11 +22,10 @@ struct ChunkPoints {
   Index count = 0;
   const Real* steps = nullptr;  // of the states, to every point and then to where the next chunk begins
   const Real* noise = nullptr;
-  Index polynomials = 0;     // q, columns of W:
-  const Real* at = nullptr;  // Chebyshev's polynomials at this place of [−1, 1] of every point,
-  bool identity = false;     // or one column for each point
-  bool first = false,
-       last = false;  // of the series: no states before, none after
+  Index polynomials = 0;             // q, columns of W:
+  const Real* at = nullptr;          // Chebyshev's polynomials at this place of [−1, 1] of every point,
+  bool identity = false;             // or one column for each point
+  bool first = false, last = false;  // of the series: no states before, none after
   // Where they are known: Σ T_k(xᵢ)/dᵢ, without states alone; S^{−½} and k of every point.
   const Real* sums = nullptr;
   const Real* inverse_roots = nullptr;
@@ -272,8 +271,7 @@ class Element {
   void start_filter(const States<Real>& states, Index columns, const Right& right) {
     const int p = states.size();
     const Index count = chunk_.count;
-    rows_.resize(count + 1,
-                 width_);  // the polynomials' last row may go beyond its end
+    rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
     if (chunk_.polynomials > 0 && !chunk_.identity)
       kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
     for (Index i = 0; i < count; ++i) {

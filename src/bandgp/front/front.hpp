@@ -245,8 +245,7 @@ class Front {
     Numbers<Real> at, gaps, steps;
     ChunkPoints<Real> points;
     Element<Real> element;
-    Table<Real> begin,
-        solution;  // states at the beginning, and the unknowns, of every column
+    Table<Real> begin, solution;  // states at the beginning, and the unknowns, of every column
     Table<Real> by_gram, by_end;
     Numbers<Real> by_covariance;
   };
@@ -691,8 +690,7 @@ class Front {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns(), at_lambda = multiplier_column(c, b.count),
                 width = round_up(at_lambda + p, 8);
-    solved_.resize(slots() + 1,
-                   width);  // polynomials in whole lanes may go beyond the last row
+    solved_.resize(slots() + 1, width);  // polynomials in whole lanes may go beyond the last row
     bool add_to = false;
     for (std::size_t t = bases_.size(); t > 0; --t) {
       expansion_.pieces(c, t - 1, [&](const auto& piece) {
@@ -814,11 +812,9 @@ class Front {
   const Real* noise_ = nullptr;
   Sum log_determinant_;
   Real largest_pivot_ = 0;
-  Numbers<Real> inverse_roots_, gains_,
-      covariances_;   // S^{−½} and k of every point, P of every chunk
-  Table<Real> sums_;  // of every chunk
-  Numbers<Real> pivots_, eliminated_rows_,
-      eliminated_right_;  // d, l, right-hand sides
+  Numbers<Real> inverse_roots_, gains_, covariances_;  // S^{−½} and k of every point, P of every chunk
+  Table<Real> sums_;                                   // of every chunk
+  Numbers<Real> pivots_, eliminated_rows_, eliminated_right_;  // d, l, right-hand sides
   // The front under way, and chunks.
   Worker worker_;
   Index batch_size_ = 1;

@@ -36,10 +36,9 @@ struct Range {
 
 struct Chunk {
   Index begin = 0, end = 0;  // points
-  double from = 0,
-         to = 0;          // where its states begin, and where the next one's do
-  Index cell = 0;         // the points are within kBeyond of this one
-  bool identity = false;  // so few points that they are their own columns, instead of polynomials
+  double from = 0, to = 0;   // where its states begin, and where the next one's do
+  Index cell = 0;            // the points are within kBeyond of this one
+  bool identity = false;     // so few points that they are their own columns, instead of polynomials
   Index count() const { return end - begin; }
 };
 

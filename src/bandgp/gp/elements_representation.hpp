@@ -82,11 +82,10 @@ class ElementsRepresentation final : public Representation {
   std::vector<markov::StateTerm> state_terms_;
   WeightedPoints weighted_{};
   std::vector<double> weights_;
-  double nodes_ = 0;    // at most
-  double share_ = 1;    // of the tolerance that the design was made for
-  Index spacings_ = 4;  // of the finest grid in a cell
-  Squares expected_,
-      seen_;  // what the design was made for, and what the last θ made
+  double nodes_ = 0;         // at most
+  double share_ = 1;         // of the tolerance that the design was made for
+  Index spacings_ = 4;       // of the finest grid in a cell
+  Squares expected_, seen_;  // what the design was made for, and what the last θ made
   GridErrors errors_;
   UpperBound polynomial_error_;
   std::unique_ptr<Parts> parts_;
