@@ -47,8 +47,8 @@ class Front {
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
     worker_.share(n >= kLeastShared);
-    // A task should take some tens of microseconds, and the points of three batches fit into the caches.
-    constexpr Index kPoints = 256, kMost = 16;
+    // A task should take about a tenth of a millisecond, and the points of three batches fit into the caches.
+    constexpr Index kPoints = 512, kMost = 16;
     batch_size_ = worker_.shares() ? std::clamp(kPoints * chunks() / n, Index{1}, kMost) : 1;
     works_.resize(static_cast<std::size_t>(3 * batch_size_));
     expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
