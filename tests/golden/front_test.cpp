@@ -66,8 +66,8 @@ struct Computed {
   Index chunks = 0;
 };
 template <class Real>
-Computed<Real> compute(const Problem& p) {
-  front::Front<Real> front;
+Computed<Real> compute(const Problem& p, Index threads = 1) {
+  front::Front<Real> front(threads);
   lay_out(p, front);
   const auto n = std::ssize(p.time);
   const Index stride = round_up(front.reduced_size(), 8) + front.carried_size();
@@ -294,6 +294,18 @@ TEST(Front, far_from_zero_is_as_good_as_near_it) {
     EXPECT_NEAR(there.nll, here.nll, 1e-11 * (300 + std::abs(here.nll))) << sum.name;
     for (std::size_t i = 0; i < here.gradient.size(); ++i)
       EXPECT_NEAR(there.gradient[i], here.gradient[i], 1e-9 * (std::abs(here.gradient[i]) + 0.3)) << sum.name;
+  }
+}
+
+TEST(Front, two_threads_compute_the_same_bits_as_one) {
+  Random random(20);
+  for (const Sum& sum : sums()) {
+    const Problem p = make_problem(random, kLeastShared, sum.smooth, sum.rough, 0.1, true);
+    const Computed<double> one = compute<double>(p, 1), two = compute<double>(p, 2);
+    ASSERT_TRUE(one.positive && two.positive) << sum.name;
+    EXPECT_EQ(one.nll, two.nll) << sum.name;
+    EXPECT_EQ(one.gradient, two.gradient) << sum.name;
+    EXPECT_EQ(one.solved, two.solved) << sum.name;
   }
 }
 

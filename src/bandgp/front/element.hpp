@@ -26,7 +26,10 @@ struct ChunkPoints {
   const Real* at = nullptr;          // Chebyshev's polynomials at this place of [−1, 1] of every point,
   bool identity = false;             // or one column for each point
   bool first = false, last = false;  // of the series: no states before, none after
-  const Real* sums = nullptr;        // Σ T_k(xᵢ)/dᵢ, where they are known: without states alone
+  // Where they are known: Σ T_k(xᵢ)/dᵢ, without states alone; S^{−½} and k of every point.
+  const Real* sums = nullptr;
+  const Real* inverse_roots = nullptr;
+  const Real* gains = nullptr;
 };
 
 template <class Real>
@@ -91,10 +94,9 @@ class Element {
   const Numbers<Real>& sums() const { return sums_; }
 
   /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
-  /// by P, the last two of which change, to those by the terms' log variances and log length-scales, and by
-  /// every point's noise.
-  void pull(const Table<Real>& by_gram, Table<Real>& by_end, Numbers<Real>& by_covariance, Real* by_variance,
-            Real* by_lengthscale, Real* by_noise) {
+  /// by P to those by the terms' log variances and log length-scales, and by every point's noise.
+  void pull(const Table<Real>& by_gram, const Table<Real>& by_end, const Numbers<Real>& by_covariance,
+            Real* by_variance, Real* by_lengthscale, Real* by_noise) {
     if (block_.places.states == 0) {
       pull_noise(by_gram, by_noise);
       return;
@@ -189,13 +191,27 @@ class Element {
   void weigh() {
     using std::sqrt;
     weights_.assign(static_cast<std::size_t>(round_up(chunk_.count, 8)), Real(0));
+    if (chunk_.inverse_roots != nullptr) {
+      for (Index i = 0; i < chunk_.count; ++i) {
+        const Real root = chunk_.inverse_roots[i];
+        inverse_roots_[static_cast<std::size_t>(i)] = root;
+        weights_[static_cast<std::size_t>(i)] = root * root;
+      }
+      return;
+    }
     Logarithm<Real> pivots;
+    Real last = 0, weight = 0, root = 0;
     for (Index i = 0; i < chunk_.count; ++i) {
       const Real d = chunk_.noise[i];
-      failed = failed || !(d > 0);
+      if (d != last || i == 0) {  // often all are the same
+        failed = failed || !(d > 0);
+        weight = 1 / d;
+        root = sqrt(weight);
+        last = d;
+      }
       pivots.multiply(d);
-      weights_[static_cast<std::size_t>(i)] = 1 / d;
-      inverse_roots_[static_cast<std::size_t>(i)] = sqrt(1 / d);
+      weights_[static_cast<std::size_t>(i)] = weight;
+      inverse_roots_[static_cast<std::size_t>(i)] = root;
     }
     log_pivots = pivots.value();
   }
@@ -255,18 +271,24 @@ class Element {
   void start_filter(const States<Real>& states, Index columns, const Right& right) {
     const int p = states.size();
     const Index count = chunk_.count;
-    rows_.set_zero(count, width_);
-    if (chunk_.identity) {
-      for (Index i = 0; i < chunk_.polynomials; ++i) rows_[i][p + i] = 1;
-    } else if (chunk_.polynomials > 0) {
+    rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
+    if (chunk_.polynomials > 0 && !chunk_.identity)
       kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
-    }
     for (Index i = 0; i < count; ++i) {
-      for (Index c = 0; c < columns; ++c) rows_[i][unknowns_ + c] = -right(i, c);
+      Real* row = rows_[i];
+      std::fill_n(row, chunk_.identity ? unknowns_ : p, Real(0));
+      if (i < chunk_.polynomials && chunk_.identity) row[p + i] = 1;
+      for (Index c = 0; c < columns; ++c) row[unknowns_ + c] = -right(i, c);
+      for (Index c = unknowns_ + columns; c < width_; ++c) row[c] = 0;
     }
     for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
     pivots_.resize(static_cast<std::size_t>(count));
     gains_.resize(static_cast<std::size_t>(count * p));
+    block_.known_gains = chunk_.gains != nullptr;
+    if (block_.known_gains) {
+      std::copy_n(chunk_.inverse_roots, count, inverse_roots_.begin());
+      std::copy_n(chunk_.gains, count * p, gains_.begin());
+    }
     block_.width = width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the weights of a chunk's Gaussians are as coefficients of Chebyshev's polynomials on its cell: β = Cw.
 // The finest basis has the same coefficients on every cell, from a table; those of the others are
-// interpolated.  A basis with a long length-scale needs few polynomials: the rows of C beyond are 0.
-// [math.md §11]
+// interpolated. A basis with a long length-scale needs few polynomials: the rows of C beyond are 0. Slopes C′
+// by log ℓ: Gaussians satisfy ∂φ/∂log ℓ = ½φ + ½ℓ²φ″, a map of polynomials, which is what the table has of
+// them; others have theirs interpolated. [math.md §11]
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -17,9 +18,19 @@ namespace bandgp::front {
 template <class Real>
 class Expansion {
  public:
-  /// Of a chunk after make(): R, from slots to the columns (x, β) of its element; and, if asked for, C′, the
-  /// slopes of C by log ℓ, in the same place, and Rᵀ.
-  Table<Real> columns, slopes, across;
+  /// Of a chunk after make(): R, from slots to the columns (x, β) of its element.
+  Table<Real> columns;
+
+  /// A basis's coefficients for consecutive slots: C, Cᵀ with rows of whole lanes, and C′, null where they
+  /// are those of the table.
+  struct Piece {
+    Index slot, count;
+    const Real* coefficients;
+    Index stride;
+    const Real* across;
+    Index across_stride;
+    const Real* slopes;
+  };
 
   void lay_out(const double* time, const Layout& layout, std::vector<Gaussians> bases, Index spacings,
                Index states) {
@@ -39,7 +50,7 @@ class Expansion {
       std::fill_n(inverse_length_.begin() + layout.ring_begin(t), layout.ring(t),
                   1 / Real(bases_[t].lengthscale));
     }
-    columns.rows = slopes.rows = across.rows = 0;  // what they hold belongs to another layout
+    columns.rows = 0;  // what it holds belongs to another layout
     make_cell();
   }
 
@@ -52,13 +63,44 @@ class Expansion {
   /// Where in [−1, 1] the points of a chunk are that has polynomials.
   void place_points(const Chunk& chunk, Real* out) const {
     const Middle middle = middle_of(chunk);
-    for (Index i = chunk.begin; i < chunk.end; ++i) *out++ = middle.distance_to(time_[i]) / Real(half_);
+    const Real per_half = 1 / Real(half_);
+    for (Index i = chunk.begin; i < chunk.end; ++i) *out++ = middle.distance_to(time_[i]) * per_half;
   }
 
-  void make(Index c) { make_columns(c, nullptr); }
-  void make_with_slopes(Index c, Index across_width) {
-    make_columns(c, &slopes);
-    make_across(c, across_width);
+  void make(Index c) {
+    make_others(c, false);
+    make_columns(c);
+  }
+  /// For pieces(), which make() alone does not serve.
+  void make_pieces(Index c) {
+    make_others(c, true);
+    make_across(c);
+  }
+  /// visit(piece) for what a chunk sees of a basis.
+  template <class Visit>
+  void pieces(Index c, std::size_t t, const Visit& visit) const {
+    if (!is_table(c, t)) {
+      const Index begin = layout_->ring_begin(t), slots = layout_->slots();
+      visit(Piece{begin, layout_->ring(t), columns[states_] + begin, slots, across_[begin], across_.width,
+                  slopes_[states_] + begin});
+      return;
+    }
+    const Stretch stretch = stretch_of(c);
+    const auto part = [&](Index slot, Index from, Index count) {
+      visit(Piece{slot, count, cell_.data() + from, cell_.width, cell_across_[from], cell_across_.width,
+                  nullptr});
+    };
+    part(stretch.slot, stretch.from, stretch.straight);
+    if (stretch.wrapped > 0) part(layout_->ring_begin(t), stretch.from + stretch.straight, stretch.wrapped);
+  }
+  /// Whether a chunk has this basis's coefficients from the table.
+  bool is_table(Index c, std::size_t t) const {
+    return t + 1 == bases_.size() && !layout_->chunk(c).identity;
+  }
+  /// ½ℓ² of the finest basis, in units of the cell's half.
+  Real slope_factor() const {
+    const Real ratio = Real(bases_.back().lengthscale) / Real(half_);
+    return ratio * ratio / 2;
   }
   /// The values at x of every slot's Gaussian, for the bases with a bit in `chosen`.
   void values(Index c, unsigned chosen, double x, Real* out) {
@@ -71,11 +113,11 @@ class Expansion {
                       amplitude_.data(), layout_->slots(), out, nullptr);
   }
 
-  /// β of weights in slots.
+  /// β of weights in slots, to whole lanes.
   void expand(Index c, const Real* weights, Numbers<Real>& beta) {
     const Chunk& here = layout_->chunk(c);
     const Index q = polynomials(c);
-    beta.resize(static_cast<std::size_t>(q));
+    beta.resize(static_cast<std::size_t>(round_up(q, 8)));
     if (has_exponentials(c)) place_nodes(c, ~0U);
     if (here.identity) {
       const Middle middle = middle_of(here);
@@ -84,14 +126,17 @@ class Expansion {
             value(middle.distance_to(time_[here.begin + k]), 0, layout_->slots(), weights);
       return;
     }
-    const Stretch stretch = stretch_of(c);
-    const Index count = round_up(stretch.straight + stretch.wrapped, 8);
-    straightened_.assign(static_cast<std::size_t>(count), Real(0));
-    std::copy_n(weights + stretch.slot, stretch.straight, straightened_.begin());
-    std::copy_n(weights + layout_->ring_begin(bases_.size() - 1), stretch.wrapped,
-                straightened_.begin() + stretch.straight);
-    for (Index m = 0; m < q; ++m)
-      beta[static_cast<std::size_t>(m)] = loops().dot(cell_[m] + stretch.from, straightened_.data(), count);
+    bool add_to = false;
+    pieces(c, bases_.size() - 1, [&](const Piece& piece) {
+      loops().multiply({{weights + piece.slot, 0, 1},
+                        {piece.across, piece.across_stride},
+                        {beta.data(), 0},
+                        1,
+                        piece.count,
+                        round_up(q, 8),
+                        add_to});
+      add_to = kAddTo;
+    });
     for (std::size_t t = 0; t + 1 < bases_.size(); ++t) {
       const Interpolation& interpolation = interpolations_[t];
       for (Index k = 0; k < bases_[t].polynomials; ++k) {
@@ -173,7 +218,7 @@ class Expansion {
             nodes.count() - straight};
   }
 
-  /// The coefficients of the finest basis's Gaussians on a cell, and their slopes.
+  /// The coefficients of the finest basis's Gaussians on a cell.
   void make_cell() {
     if (bases_.empty()) return;
     const Gaussians& basis = bases_.back();
@@ -190,18 +235,17 @@ class Expansion {
       centre[static_cast<std::size_t>(r)] =
           (Real(first_of_cell_ + r) - Real(cell_nodes_) / 2) * Real(basis.spacing);
     values_.resize(q, width);
-    slope_values_.resize(q, width);
     for (Index k = 0; k < q; ++k)
       loops().gaussians(Real(half_) * interpolation.stations[static_cast<std::size_t>(k)], centre.data(),
-                        inverse.data(), amplitude.data(), width, values_[k], slope_values_[k]);
-    for (const bool slope : {false, true}) {
-      Table<Real>& out = slope ? cell_slopes_ : cell_;
-      const Table<Real>& from = slope ? slope_values_ : values_;
-      out.resize(q, width);
-      loops().multiply(
-          {{interpolation.transform.data(), q, 1}, {from.data(), width}, {out.data(), width}, q, q, width});
-    }
-    cell_across_.resize(width, q);
+                        inverse.data(), amplitude.data(), width, values_[k], nullptr);
+    cell_.resize(q, width);
+    loops().multiply({{interpolation.transform.data(), q, 1},
+                      {values_.data(), width},
+                      {cell_.data(), width},
+                      q,
+                      q,
+                      width});
+    cell_across_.set_zero(width, round_up(q, 8));
     for (Index m = 0; m < q; ++m) {
       for (Index r = 0; r < width; ++r) cell_across_[r][m] = cell_[m][r];
     }
@@ -226,43 +270,45 @@ class Expansion {
   static void start(Table<Real>& table, Index rows, Index width) {
     if (table.rows != rows || table.width != width) table.set_zero(rows, width);
   }
-  /// R, and C′ where wanted.
-  void make_columns(Index c, Table<Real>* wanted) {
+  /// The coefficients, and C′ where wanted, that are not from the table.
+  void make_others(Index c, bool with_slopes) {
+    if (bases_.empty()) return;
     const Chunk& here = layout_->chunk(c);
     const Index p = states_, q = polynomials(c), slots = layout_->slots();
     start(columns, p + q, slots);
-    if (wanted != nullptr) start(*wanted, p + q, slots);
-    for (Index i = 0; i < p; ++i) {
-      std::fill_n(columns[i] + layout_->state_begin(), 3 * p, Real(0));
-      if (c > 0) columns[i][layout_->state_slot(c) + i] = 1;
-    }
-    if (q == 0) return;
-    if (has_exponentials(c)) place_nodes(c, ~0U);
+    if (!has_exponentials(c)) return;
+    if (with_slopes) start(slopes_, p + q, slots);
+    place_nodes(c, ~0U);
     if (here.identity) {
       const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k)
         loops().gaussians(middle.distance_to(time_[here.begin + k]), centre_.data(), inverse_length_.data(),
-                          amplitude_.data(), slots, columns[p + k],
-                          wanted == nullptr ? nullptr : (*wanted)[p + k]);
+                          amplitude_.data(), slots, columns[p + k], with_slopes ? slopes_[p + k] : nullptr);
       return;
     }
-    for (std::size_t t = 0; t + 1 < bases_.size(); ++t) interpolate(t, wanted);
+    for (std::size_t t = 0; t + 1 < bases_.size(); ++t) interpolate(t, with_slopes);
+  }
+  /// The rest of R: states, and what is from the table.
+  void make_columns(Index c) {
+    const Index p = states_, q = polynomials(c);
+    if (bases_.empty()) start(columns, p, layout_->slots());
+    for (Index i = 0; i < p; ++i) {
+      std::fill_n(columns[i] + layout_->state_begin(), 3 * p, Real(0));
+      if (c > 0) columns[i][layout_->state_slot(c) + i] = 1;
+    }
+    if (q == 0 || layout_->chunk(c).identity) return;
     const Stretch stretch = stretch_of(c);
     const Index begin = layout_->ring_begin(bases_.size() - 1);
-    const auto copy = [&](const Table<Real>& table, Table<Real>& out) {
-      for (Index k = 0; k < q; ++k) {
-        std::copy_n(table[k] + stretch.from, stretch.straight, out[p + k] + stretch.slot);
-        std::copy_n(table[k] + stretch.from + stretch.straight, stretch.wrapped, out[p + k] + begin);
-      }
-      layout_->for_unseen(c, bases_.size() - 1, [&](Index slot) {
-        for (Index k = 0; k < q; ++k) out[p + k][slot] = 0;
-      });
-    };
-    copy(cell_, columns);
-    if (wanted != nullptr) copy(cell_slopes_, *wanted);
+    for (Index k = 0; k < q; ++k) {
+      std::copy_n(cell_[k] + stretch.from, stretch.straight, columns[p + k] + stretch.slot);
+      std::copy_n(cell_[k] + stretch.from + stretch.straight, stretch.wrapped, columns[p + k] + begin);
+    }
+    layout_->for_unseen(c, bases_.size() - 1, [&](Index slot) {
+      for (Index k = 0; k < q; ++k) columns[p + k][slot] = 0;
+    });
   }
   /// A basis that is not the finest, by its values at Chebyshev's nodes of the cell.
-  void interpolate(std::size_t t, Table<Real>* wanted) {
+  void interpolate(std::size_t t, bool with_slopes) {
     const Interpolation& interpolation = interpolations_[t];
     const Index q = bases_[t].polynomials, begin = layout_->lanes_begin(t),
                 width = layout_->lanes_end(t) - begin;
@@ -272,7 +318,7 @@ class Expansion {
     for (Index k = 0; k < q; ++k)
       loops().gaussians(station(t, k), centre_.data() + begin, inverse_length_.data() + begin,
                         amplitude_.data() + begin, width, values_[k],
-                        wanted == nullptr ? nullptr : slope_values_[k]);
+                        with_slopes ? slope_values_[k] : nullptr);
     const auto transform = [&](const Table<Real>& from, Table<Real>& out) {
       loops().multiply({{interpolation.transform.data(), q, 1},
                         {from.data(), width},
@@ -285,28 +331,16 @@ class Expansion {
         std::copy_n(coefficients_[k] + (ring - begin), layout_->ring(t), out[states_ + k] + ring);
     };
     transform(values_, columns);
-    if (wanted != nullptr) transform(slope_values_, *wanted);
+    if (with_slopes) transform(slope_values_, slopes_);
   }
-  void make_across(Index c, Index width) {
-    const Index p = states_, q = polynomials(c), slots = layout_->slots();
-    if (q != across_polynomials_) across.rows = 0;
-    across_polynomials_ = q;
-    start(across, slots, width);
-    for (Index i = 0; i < p; ++i) {
-      for (Index s = layout_->state_begin(); s < slots; ++s) across[s][i] = 0;
-      if (c > 0) across[layout_->state_slot(c) + i][i] = 1;
-    }
+  void make_across(Index c) {
+    if (bases_.empty() || !has_exponentials(c)) return;
+    across_.set_zero(layout_->slots(), round_up(polynomials(c), 8));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if (t + 1 == bases_.size() && !layout_->chunk(c).identity) {
-        Index from = stretch_of(c).from;
-        layout_->for_nodes(
-            c, t, [&](Index slot, Index, Index) { std::copy_n(cell_across_[from++], q, across[slot] + p); });
-        layout_->for_unseen(c, t, [&](Index slot) { std::fill_n(across[slot] + p, q, Real(0)); });
-        continue;
-      }
+      if (is_table(c, t)) continue;
       for (Index m = 0; m < rank(c, t); ++m) {
         for (Index s = layout_->ring_begin(t); s < layout_->ring_begin(t) + layout_->ring(t); ++s)
-          across[s][p + m] = columns[p + m][s];
+          across_[s][m] = columns[states_ + m][s];
       }
     }
   }
@@ -317,11 +351,11 @@ class Expansion {
   Index states_ = 0;
   // Cells: half the length that is expanded, spacings of the finest basis in one, and the table.
   double half_ = 0;
-  Index cell_nodes_ = 0, first_of_cell_ = 0, across_polynomials_ = 0;
-  Table<Real> cell_, cell_slopes_, cell_across_;
+  Index cell_nodes_ = 0, first_of_cell_ = 0;
+  Table<Real> cell_, cell_across_;
   std::vector<Interpolation> interpolations_;
-  Table<Real> values_, slope_values_, coefficients_;
-  Numbers<Real> centre_, inverse_length_, amplitude_, straightened_;
+  Table<Real> slopes_, across_, values_, slope_values_, coefficients_;
+  Numbers<Real> centre_, inverse_length_, amplitude_;
 };
 
 }  // namespace bandgp::front

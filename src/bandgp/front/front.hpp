@@ -12,10 +12,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "bandgp/base/worker.hpp"
 #include "bandgp/front/element.hpp"
 #include "bandgp/front/expansion.hpp"
 #include "bandgp/front/layout.hpp"
@@ -25,7 +27,9 @@ namespace bandgp::front {
 template <class Real>
 class Front {
  public:
-  Front() = default;
+  /// With two threads the second one makes elements and goes back through the points of chunks, while the
+  /// first has the front; more are not used.
+  explicit Front(Index threads = 1) : worker_(threads > 1) {}
   Front(const Front&) = delete;  // the expansion looks at the layout
   Front& operator=(const Front&) = delete;
 
@@ -42,6 +46,11 @@ class Front {
     }
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
+    worker_.share(n >= kLeastShared);
+    // A task should take about a tenth of a millisecond, and the points of three batches fit into the caches.
+    constexpr Index kPoints = 512, kMost = 16;
+    batch_size_ = worker_.shares() ? std::clamp(kPoints * chunks() / n, Index{1}, kMost) : 1;
+    works_.resize(static_cast<std::size_t>(3 * batch_size_));
     expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
   }
 
@@ -62,7 +71,7 @@ class Front {
     noise_ = noise;
     log_determinant_ = {};
     largest_pivot_ = 0;
-    eliminated_.clear();
+    pivots_.clear();
     eliminated_rows_.resize(
         static_cast<std::size_t>((nodes() + 2 * states_.size() * (chunks() - 1)) * slots()));
     eliminated_right_.clear();
@@ -71,26 +80,36 @@ class Front {
     gains_.resize(static_cast<std::size_t>(n_) * p);
     if (has_sums()) sums_.resize(chunks(), 2 * bases_.back().polynomials - 1);
     front_.set_zero(slots(), slots());
-    right_.set_zero(slots(), round_up(b.count, 8));
-    for (Index c = 0; c < chunks(); ++c) {
-      if (!assemble(c, b, true)) return false;
-      layout_.ending(c, ending_);
-      if (!eliminate()) return false;
-    }
-    reduce_back(b);
-    return true;
+    right_.set_zero(b.count, slots());
+    bool fine = true;
+    in_stages({[&](Index c) { make_element(c, b, true); },
+               [&](Index c) {
+                 if (fine && assemble(c, b, true)) {
+                   layout_.ending(c, ending_);
+                   fine = eliminate();
+                 } else {
+                   fine = false;
+                 }
+               },
+               {}},
+              false);
+    if (fine) reduce_back(b);
+    return fine;
   }
   /// The same for further columns.
   void reduce(Columns<Real> b) {
-    right_.set_zero(slots(), round_up(b.count, 8));
+    right_.set_zero(b.count, slots());
     eliminated_right_.clear();
     std::size_t next = 0;
-    for (Index c = 0; c < chunks(); ++c) {
-      (void)assemble(c, b, false);
-      layout_.ending(c, ending_);
-      eliminate_right(eliminated_row(next));
-      next += ending_.size();
-    }
+    in_stages({[&](Index c) { make_element(c, b, false); },
+               [&](Index c) {
+                 (void)assemble(c, b, false);
+                 layout_.ending(c, ending_);
+                 eliminate_right(eliminated_row(next));
+                 next += ending_.size();
+               },
+               {}},
+              false);
     reduce_back(b);
   }
   Real log_determinant() const { return log_determinant_.sum + log_determinant_.rest; }
@@ -121,7 +140,19 @@ class Front {
     out.state_variance.assign(states_.terms(), Real(0));
     out.state_lengthscale.assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
-    invert_back([&](Index c) { add_slopes(c, b, out); });
+    inverse_.set_zero(slots(), slots());
+    std::size_t next = pivots_.size();
+    in_stages({[&](Index c) { make_solved(c, b); },
+               [&](Index c) {
+                 invert(c, next);
+                 add_slopes(c, b, out);
+               },
+               [&](Index c) {
+                 element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
+                                 out.state_variance.data(), out.state_lengthscale.data(),
+                                 out.noise.data() + chunk(c).begin);
+               }},
+              true);
   }
 
   /// Φw at a time, for the bases with a bit in `bases` and the weights of a column.
@@ -157,9 +188,9 @@ class Front {
     for (Index c = 0; c < chunks() && !bases_.empty(); ++c) {
       prepare(c);
       gather_weights(c, column, weights_.data());
-      make_curve(c, weights_.data());
-      for (Index i = chunk(c).begin; i < chunk(c).end; ++i)
-        out[i] += factor * curve_[static_cast<std::size_t>(i - chunk(c).begin)];
+      curves_.resize(1, round_up(chunk(c).count(), 8));
+      make_curve(c, weights_.data(), curves_.data());
+      for (Index i = chunk(c).begin; i < chunk(c).end; ++i) out[i] += factor * curves_[0][i - chunk(c).begin];
     }
   }
   /// A reduced column of b → b − Φŵ in its first n entries.
@@ -174,7 +205,7 @@ class Front {
         const Real v = -column[i] / inverse_root(i);  // Wβ̂ + (sum of the states) − b
         column[i] = -v;
         if (p == 0) continue;
-        step(i - chunk(c).begin).template forward<One>(mean, 1);
+        step(c, i - chunk(c).begin).template forward<One>(mean, 1);
         column[i] += mean[0];
         for (int s = 0; s < p; ++s) mean[s] -= gain(i)[s] * v;
       }
@@ -186,17 +217,18 @@ class Front {
   std::vector<Real> variances(const std::vector<bool>& wanted, unsigned bases,
                               const std::vector<Real>& select) {
     std::vector<Real> out(static_cast<std::size_t>(n_), Real(0));
-    invert_back([&](Index c) { add_variances(c, wanted, bases, select, out); });
+    inverse_.set_zero(slots(), slots());
+    std::size_t next = pivots_.size();
+    for (Index c = chunks() - 1; c >= 0; --c) {
+      invert(c, next);
+      add_variances(c, wanted, bases, select, out);
+    }
     return out;
   }
 
  private:
   using One = Plain<Real>;
 
-  struct Eliminated {
-    Index slot;
-    Real pivot;
-  };
   /// A sum that remembers what its roundings lost.
   struct Sum {
     Real sum = 0, rest = 0;
@@ -207,6 +239,44 @@ class Front {
       sum = next;
     }
   };
+
+  /// A chunk with its element, and what the loss is by it.
+  struct Work {
+    Numbers<Real> at, gaps, steps;
+    ChunkPoints<Real> points;
+    Element<Real> element;
+    Table<Real> begin, solution;  // states at the beginning, and the unknowns, of every column
+    Table<Real> by_gram, by_end;
+    Numbers<Real> by_covariance;
+  };
+  Work& work(Index c) { return works_[static_cast<std::size_t>(c) % works_.size()]; }
+  Element<Real>& element(Index c) { return work(c).element; }
+  /// What is done to every chunk, in turn: the first and the last step need no other chunk, and may be done
+  /// beside the second, batches before and after. Each step sees the chunks in their order.
+  struct Stages {
+    std::function<void(Index)> before, here, after;
+  };
+  void in_stages(const Stages& stages, bool backwards) {
+    const Index batches = (chunks() + batch_size_ - 1) / batch_size_;
+    const auto run = [&](const std::function<void(Index)>& step, Index batch) {
+      if (!step || batch < 0 || batch >= batches) return;
+      const Index begin = batch * batch_size_, end = std::min(begin + batch_size_, chunks());
+      for (Index i = begin; i < end; ++i) step(backwards ? chunks() - 1 - i : i);
+    };
+    for (Index batch = 0; batch < batches + 2; ++batch) {
+      worker_.start([&, batch] {
+        run(stages.after, batch - 2);
+        run(stages.before, batch);
+      });
+      try {
+        run(stages.here, batch - 1);
+      } catch (...) {
+        worker_.wait();
+        throw;
+      }
+      worker_.wait();
+    }
+  }
 
   const Kernels<Real>& loops() const { return kernels<Real>(); }
   const Chunk& chunk(Index c) const { return layout_.chunk(c); }
@@ -223,12 +293,12 @@ class Front {
   Real inverse_root(Index i) const { return inverse_roots_[static_cast<std::size_t>(i)]; }
   const Real* gain(Index i) const { return gains_.data() + i * states_.size(); }
   Real* chunk_covariance(Index c) { return covariances_.data() + c * states_.size() * states_.size(); }
-  ColumnBlock<Real> column_block(Index c) const {
+  ColumnBlock<Real> column_block(Index c) {
     const Chunk& here = chunk(c);
-    return {&states_.places(), here.count(),       steps_.data(), inverse_roots_.data() + here.begin,
+    return {&states_.places(), here.count(),       work(c).steps.data(), inverse_roots_.data() + here.begin,
             gain(here.begin),  !layout_.is_last(c)};
   }
-  Move<One, 0> step(Index i) const { return {states_.places(), steps_.data(), i}; }
+  Move<One, 0> step(Index c, Index i) { return {states_.places(), work(c).steps.data(), i}; }
   const Real* eliminated_row(std::size_t number) const {
     return eliminated_rows_.data() + static_cast<Index>(number) * slots();
   }
@@ -239,31 +309,34 @@ class Front {
     if (states_.size() == 0) return;
     const Chunk& here = chunk(c);
     const Index count = here.count();
-    gaps_.assign(static_cast<std::size_t>(round_up(count + 1, 8)), Real(0));
+    Numbers<Real>&gaps = work(c).gaps, &steps = work(c).steps;
+    gaps.assign(static_cast<std::size_t>(round_up(count + 1, 8)), Real(0));
     for (Index i = 0; i < count; ++i) {
       const Real before = i == 0 ? Real(here.from) : Real(time_[here.begin + i - 1]);
-      gaps_[static_cast<std::size_t>(i)] = Real(time_[here.begin + i]) - before;
+      gaps[static_cast<std::size_t>(i)] = Real(time_[here.begin + i]) - before;
     }
-    if (c == 0) gaps_[0] = std::numeric_limits<Real>::infinity();  // nothing before
-    gaps_[static_cast<std::size_t>(count)] = Real(here.to) - Real(time_[here.end - 1]);
-    steps_.resize(static_cast<std::size_t>(states_.step_size()));
-    states_.steps(gaps_.data(), count + 1, steps_.data());
+    if (c == 0) gaps[0] = std::numeric_limits<Real>::infinity();  // nothing before
+    gaps[static_cast<std::size_t>(count)] = Real(here.to) - Real(time_[here.end - 1]);
+    steps.resize(static_cast<std::size_t>(states_.step_size()));
+    states_.steps(gaps.data(), count + 1, steps.data());
   }
   /// The chunk as its element sees it.
   void prepare(Index c) {
     make_steps(c);
     const Chunk& here = chunk(c);
-    at_.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
-    if (!here.identity) expansion_.place_points(here, at_.data());
-    points_ = {};
-    points_.count = here.count();
-    points_.steps = steps_.data();
-    points_.noise = noise_ + here.begin;
-    points_.polynomials = expansion_.polynomials(c);
-    points_.at = at_.data();
-    points_.identity = here.identity;
-    points_.first = c == 0;
-    points_.last = layout_.is_last(c);
+    Numbers<Real>& at = work(c).at;
+    at.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
+    if (!here.identity) expansion_.place_points(here, at.data());
+    ChunkPoints<Real>& points = work(c).points;
+    points = {};
+    points.count = here.count();
+    points.steps = work(c).steps.data();
+    points.noise = noise_ + here.begin;
+    points.polynomials = expansion_.polynomials(c);
+    points.at = at.data();
+    points.identity = here.identity;
+    points.first = c == 0;
+    points.last = layout_.is_last(c);
   }
   /// A column's weights, in their slots; other slots of weights become 0.
   void gather_weights(Index c, const Real* column, Real* z) const {
@@ -272,43 +345,44 @@ class Front {
       layout_.for_nodes(c, t,
                         [&](Index slot, Index, Index number) { z[slot] = column[weights_at() + number]; });
   }
-  /// curve_ ← Wβ at the chunk's points, for weights in slots.
-  void make_curve(Index c, const Real* z) {
+  /// out ← Wβ at the chunk's points, for weights in slots; there is room for whole lanes.
+  void make_curve(Index c, const Real* z, Real* out) {
     const Index count = chunk(c).count();
-    curve_.resize(static_cast<std::size_t>(round_up(count, 8)));
     if (bases_.empty()) {
-      std::fill(curve_.begin(), curve_.end(), Real(0));
+      std::fill_n(out, count, Real(0));
       return;
     }
     expansion_.expand(c, z, beta_);
     if (chunk(c).identity)
-      std::copy(beta_.begin(), beta_.end(), curve_.begin());
+      std::copy_n(beta_.begin(), count, out);
     else
-      loops().curve(at_.data(), count, beta_.data(), std::ssize(beta_), curve_.data());
+      loops().curve(work(c).at.data(), count, beta_.data(), expansion_.polynomials(c), out);
   }
 
   // --- forwards --------------------------------------------------------------------------------------------
 
+  void make_element(Index c, Columns<Real> b, bool whole) {
+    prepare(c);
+    if (has_sums() && !whole) work(c).points.sums = sums_[c];
+    element(c).make(states_, work(c).points, b.count,
+                    [&](Index i, Index column) { return b[column][chunk(c).begin + i]; });
+  }
   /// Adds the element of chunk c to the front, or to its right-hand sides alone.
   bool assemble(Index c, Columns<Real> b, bool whole) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
-    prepare(c);
-    if (has_sums() && !whole) points_.sums = sums_[c];
-    element_.make(states_, points_, b.count,
-                  [&](Index i, Index column) { return b[column][here.begin + i]; });
-    if (element_.failed) return false;
+    if (element(c).failed) return false;
     expansion_.make(c);
     add_right(c, b.count);
     if (!whole) return true;
 
-    if (has_sums() && !here.identity) std::ranges::copy(element_.sums(), sums_[c]);
+    if (has_sums() && !here.identity) std::ranges::copy(element(c).sums(), sums_[c]);
     for (Index i = here.begin; i < here.end; ++i) {
-      inverse_roots_[static_cast<std::size_t>(i)] = element_.inverse_root(i - here.begin);
-      if (p > 0) std::copy_n(element_.gain(i - here.begin), p, gains_.data() + i * p);
+      inverse_roots_[static_cast<std::size_t>(i)] = element(c).inverse_root(i - here.begin);
+      if (p > 0) std::copy_n(element(c).gain(i - here.begin), p, gains_.data() + i * p);
     }
-    std::copy_n(element_.covariance.data(), p * p, chunk_covariance(c));
-    log_determinant_.add(element_.log_pivots);
+    std::copy_n(element(c).covariance.data(), p * p, chunk_covariance(c));
+    log_determinant_.add(element(c).log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       for (Index j = layout_.first_new(c, t); j <= layout_.nodes(c, t).last; ++j)
         front_[layout_.node_slot(t, j)][layout_.node_slot(t, j)] = 1;
@@ -317,36 +391,32 @@ class Front {
     if (has_end(c)) add_end(c);
     return true;
   }
+  /// Right-hand sides are held negative, a row for each.
   void add_right(Index c, Index columns) {
-    const Index unknowns = element_.unknowns(), width = right_.width;
-    if (columns == 0) return;
-    product_.set_zero(unknowns, width);
-    for (Index u = 0; u < unknowns; ++u) {
-      for (Index k = 0; k < columns; ++k) product_[u][k] = -element_.gram[u][unknowns + k];
-    }
-    loops().multiply({{expansion_.columns.data(), 1, slots()},
-                      {product_.data(), width},
-                      {right_.data(), width},
-                      slots(),
+    const Index unknowns = element(c).unknowns();
+    loops().multiply({{element(c).gram.data() + unknowns, 1, element(c).width()},
+                      {expansion_.columns.data(), slots()},
+                      {right_.data(), slots()},
+                      columns,
                       unknowns,
-                      width,
+                      slots(),
                       kAddTo});
     for (int i = 0; i < states_.size() && has_end(c); ++i) {
       for (Index k = 0; k < columns; ++k)
-        right_[layout_.multiplier_slot() + i][k] += element_.end[i][unknowns + k];
+        right_[k][layout_.multiplier_slot() + i] -= element(c).end[i][unknowns + k];
     }
   }
   /// The front is symmetric, and what lies below its diagonal is not kept up: F += RᵀGR.
   void add_gram(Index c) {
     const int p = states_.size();
-    const Index width = element_.width();
+    const Index width = element(c).width();
     const Table<Real>& columns = expansion_.columns;
-    product_.resize(element_.unknowns(), slots());  // GR
-    for (Index u = 0; u < element_.unknowns(); ++u)
+    product_.resize(element(c).unknowns(), slots());  // GR
+    for (Index u = 0; u < element(c).unknowns(); ++u)
       std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       const Index rank = expansion_.rank(c, t), from = layout_.lanes_begin(t);
-      loops().multiply({{element_.gram[p] + p, width, 1},
+      loops().multiply({{element(c).gram[p] + p, width, 1},
                         {columns[p] + from, slots()},
                         {product_[p] + from, slots()},
                         rank,
@@ -355,8 +425,8 @@ class Front {
     }
     for (int i = 0; i < p && c > 0; ++i) {
       const Index slot = layout_.state_slot(c) + i;
-      for (Index u = 0; u < element_.unknowns(); ++u) product_[u][slot] = element_.gram[u][i];
-      for (int k = 0; k < p; ++k) front_[slot][layout_.state_slot(c) + k] += element_.gram[i][k];
+      for (Index u = 0; u < element(c).unknowns(); ++u) product_[u][slot] = element(c).gram[u][i];
+      for (int k = 0; k < p; ++k) front_[slot][layout_.state_slot(c) + k] += element(c).gram[i][k];
     }
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       const Index begin = layout_.ring_begin(t);
@@ -378,7 +448,7 @@ class Front {
     product_.set_zero(p, slots());
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       const Index from = layout_.lanes_begin(t);
-      loops().multiply({{element_.end.data() + p, element_.width(), 1},
+      loops().multiply({{element(c).end.data() + p, element(c).width(), 1},
                         {expansion_.columns[p] + from, slots()},
                         {product_.data() + from, slots()},
                         p,
@@ -388,8 +458,8 @@ class Front {
     for (int i = 0; i < p; ++i) {
       for (Index s = 0; s < layout_.state_begin(); ++s) front_[s][lambda + i] -= product_[i][s];
       for (int k = 0; k < p; ++k) {
-        if (c > 0) front_[here + k][lambda + i] -= element_.end[i][k];
-        front_[lambda + i][lambda + k] -= element_.covariance[static_cast<std::size_t>(i * p + k)];
+        if (c > 0) front_[here + k][lambda + i] -= element(c).end[i][k];
+        front_[lambda + i][lambda + k] -= element(c).covariance[static_cast<std::size_t>(i * p + k)];
       }
       front_[next + i][lambda + i] += 1;
     }
@@ -397,8 +467,6 @@ class Front {
   /// The slots that end, one after the other, but on their own rows alone; the rest of the front changes once
   /// for all.
   bool eliminate() {
-    using std::abs;
-    using std::log;
     const auto count = std::ssize(ending_);
     scaled_rows_.resize(count, slots());
     for (Index i = 0; i < count; ++i) {
@@ -406,25 +474,20 @@ class Front {
       for (Index s = 0; s < slot; ++s) scaled_rows_[i][s] = front_[s][slot];
       std::copy_n(front_[slot] + slot, slots() - slot, scaled_rows_[i] + slot);
     }
-    Real* rows = eliminated_rows_.data() + std::ssize(eliminated_) * slots();
+    const auto before = std::ssize(pivots_);
+    Real* rows = eliminated_rows_.data() + before * slots();
+    pivots_.resize(static_cast<std::size_t>(before + count));
+    const Real* pivots = pivots_.data() + before;
+    loops().eliminate(ending_.data(), count, slots(), scaled_rows_.data(), rows, pivots_.data() + before);
+    Logarithm<Real> product;
     for (Index i = 0; i < count; ++i) {
       const Index slot = ending_[static_cast<std::size_t>(i)];
-      Real* scaled = scaled_rows_[i];
-      Real* l = rows + i * slots();
-      const Real pivot = scaled[slot], inverse = 1 / pivot;
-      if (!(slot >= layout_.multiplier_slot() ? pivot < 0 : pivot > 0)) return false;
-      log_determinant_.add(log(abs(pivot)));
-      if (slot < layout_.state_begin()) largest_pivot_ = std::max(largest_pivot_, pivot);
-      scaled[slot] = 0;
-      for (Index s = 0; s < slots(); ++s) l[s] = scaled[s] * inverse;
-      for (Index later = i + 1; later < count; ++later) {
-        Real* row = scaled_rows_[later];
-        loops().add(-scaled[ending_[static_cast<std::size_t>(later)]], l, slots(), row);
-        row[slot] = 0;
-      }
-      eliminated_.push_back({slot, pivot});
-      for (Index s = 0; s < slots(); ++s) scaled[s] = -scaled[s];
+      const bool negative = slot >= layout_.multiplier_slot();
+      if (!(negative ? pivots[i] < 0 : pivots[i] > 0)) return false;
+      product.multiply(negative ? -pivots[i] : pivots[i]);
+      if (slot < layout_.state_begin()) largest_pivot_ = std::max(largest_pivot_, pivots[i]);
     }
+    log_determinant_.add(product.value());
     loops().multiply({{scaled_rows_.data(), 1, slots()},
                       {rows, slots()},
                       {front_.data(), slots()},
@@ -440,62 +503,74 @@ class Front {
     eliminate_right(rows);
     return true;
   }
-  /// The same for the right-hand sides, by the rows l of the slots that end.  eliminated_right_ gets the
-  /// negative right-hand sides of these slots.
+  /// The same for the right-hand sides, by the rows l of the slots that end; eliminated_right_ gets what
+  /// these slots had.
   void eliminate_right(const Real* rows) {
     const auto count = std::ssize(ending_);
-    const Index width = right_.width, begin = std::ssize(eliminated_right_);
-    if (width == 0) return;
-    eliminated_right_.resize(static_cast<std::size_t>(begin + count * width));
-    Real* gone = eliminated_right_.data() + begin;
-    for (Index i = 0; i < count; ++i) {
-      const Real* row = right_[ending_[static_cast<std::size_t>(i)]];
-      for (Index k = 0; k < width; ++k) gone[i * width + k] = -row[k];
-      for (Index before = 0; before < i; ++before)
-        loops().add(-rows[before * slots() + ending_[static_cast<std::size_t>(i)]], gone + before * width,
-                    width, gone + i * width);
+    const Index columns = right_.rows, begin = std::ssize(eliminated_right_);
+    eliminated_right_.resize(static_cast<std::size_t>(begin + count * columns));
+    for (Index k = 0; k < columns; ++k) {
+      for (Index i = 0; i < count; ++i) {
+        Real& own = right_[k][ending_[static_cast<std::size_t>(i)]];
+        eliminated_right_[static_cast<std::size_t>(begin + i * columns + k)] = own;
+        const Real factor = -own;
+        own = 0;
+        loops().add(factor, rows + i * slots(), slots(), right_[k]);
+      }
     }
-    loops().multiply(
-        {{rows, 1, slots()}, {gone, width}, {right_.data(), width}, slots(), count, width, kAddTo});
-    for (const Index slot : ending_) std::fill_n(right_[slot], width, Real(0));
   }
 
   // --- backwards -------------------------------------------------------------------------------------------
 
   /// Substitutes back, and writes the reduced columns.
   void reduce_back(Columns<Real> b) {
-    const int p = states_.size();
+    if (b.count == 0) return;
     solution_.set_zero(b.count, slots());
-    Real mean[kMostStates];
-    std::size_t next = eliminated_.size();
-    for (Index c = chunks() - 1; c >= 0 && b.count > 0; --c) {
-      layout_.ending(c, ending_);
-      for (std::size_t i = ending_.size(); i > 0; --i) {
-        const Eliminated& gone = eliminated_[--next];
-        const Real* value = eliminated_right_.data() + static_cast<Index>(next) * right_.width;
-        for (Index column = 0; column < b.count; ++column)
-          solution_[column][gone.slot] =
-              -value[column] / gone.pivot - loops().dot(eliminated_row(next), solution_[column], slots());
-      }
-      prepare(c);
-      for (Index column = 0; column < b.count; ++column) {
-        const Real* z = solution_[column];
-        for (std::size_t t = 0; t < bases_.size(); ++t)
-          layout_.for_nodes(
-              c, t, [&](Index slot, Index, Index number) { b[column][weights_at() + number] = z[slot]; });
-        make_curve(c, z);
-        for (int i = 0; i < p; ++i) {
-          mean[i] = c > 0 ? z[layout_.state_slot(c) + i] : Real(0);
-          begin_states(b, column, c)[i] = mean[i];
-          multipliers(b, column, c)[i] = has_end(c) ? z[layout_.multiplier_slot() + i] : Real(0);
-        }
-        if (has_end(c)) write_multipliers(c, b, column);
-        loops().reduce(column_block(c), curve_.data(), mean, b[column] + chunk(c).begin);
-      }
-    }
+    std::size_t next = pivots_.size();
+    in_stages({{},
+               [&](Index c) {
+                 substitute(c, next);
+                 work(c).solution = solution_;
+               },
+               [&](Index c) { write_reduced(c, b); }},
+              true);
     eliminated_right_.clear();
     for (Index column = 0; column < b.count; ++column)
       std::fill(b[column] + n_, b[column] + weights_at(), Real(0));
+  }
+  /// solution_ gets the unknowns that ended with chunk c.
+  void substitute(Index c, std::size_t& next) {
+    const Index columns = solution_.rows;
+    layout_.ending(c, ending_);
+    for (std::size_t i = ending_.size(); i > 0; --i) {
+      const Real pivot = pivots_[--next];
+      const Real* value = eliminated_right_.data() + static_cast<Index>(next) * columns;
+      for (Index column = 0; column < columns; ++column)
+        solution_[column][ending_[i - 1]] =
+            -value[column] / pivot - loops().dot(eliminated_row(next), solution_[column], slots());
+    }
+  }
+  void write_reduced(Index c, Columns<Real> b) {
+    const int p = states_.size();
+    Work& here = work(c);
+    prepare(c);
+    here.begin.resize(b.count, kMostStates);
+    curves_.resize(b.count, round_up(chunk(c).count(), 8));
+    for (Index column = 0; column < b.count; ++column) {
+      const Real* z = here.solution[column];
+      for (std::size_t t = 0; t < bases_.size(); ++t)
+        layout_.for_nodes(
+            c, t, [&](Index slot, Index, Index number) { b[column][weights_at() + number] = z[slot]; });
+      make_curve(c, z, curves_[column]);
+      for (int i = 0; i < p; ++i) {
+        here.begin[column][i] = c > 0 ? z[layout_.state_slot(c) + i] : Real(0);
+        begin_states(b, column, c)[i] = here.begin[column][i];
+        multipliers(b, column, c)[i] = has_end(c) ? z[layout_.multiplier_slot() + i] : Real(0);
+      }
+      if (has_end(c)) write_multipliers(c, b, column);
+    }
+    loops().reduce(column_block(c), curves_.data(), curves_.width, here.begin.data(), b[0] + chunk(c).begin,
+                   b.stride, b.count);
   }
   /// P_c = LLᵀ: the part Lᵀλ̂ of a reduced column.
   void write_multipliers(Index c, Columns<Real> b, Index column) {
@@ -517,74 +592,46 @@ class Front {
     }
   }
 
-  /// From the last chunk to the first: visit(c) while inverse_ has the unknowns of chunk c.  The slots e that
-  /// ended with a chunk have S_{e·} = −lS and S_ee = 1/d − l·S_{·e}: one product for the slots that stayed,
-  /// and then, from the last of them to the first, what they have of each other.  Slots that are not in use
-  /// hold a later unknown's rows, where l is 0.
-  template <class Visit>
-  void invert_back(const Visit& visit) {
-    inverse_.set_zero(slots(), slots());
-    std::size_t next = eliminated_.size();
-    for (Index c = chunks() - 1; c >= 0; --c) {
-      layout_.ending(c, ending_);
-      const auto count = std::ssize(ending_);
-      next -= ending_.size();
-      const Real* rows = eliminated_row(next);
-      for (const Index slot : ending_) std::fill_n(inverse_[slot], slots(), Real(0));
-      batch_.resize(count, slots());
-      loops().multiply({{rows, slots(), 1},
-                        {inverse_.data(), slots()},
-                        {batch_.data(), slots()},
-                        count,
-                        slots(),
-                        slots()});
-      for (Index i = count - 1; i >= 0; --i) {
-        const auto slot_of = [&](Index k) { return ending_[static_cast<std::size_t>(k)]; };
-        const Real* l = rows + i * slots();
-        Real* row = batch_[i];
-        for (Index s = 0; s < slots(); ++s) row[s] = -row[s];
-        for (Index k = i + 1; k < count; ++k) loops().add(-l[slot_of(k)], batch_[k], slots(), row);
-        for (Index k = 0; k <= i; ++k) row[slot_of(k)] = 0;
-        for (Index k = i + 1; k < count; ++k)
-          batch_[k][slot_of(i)] = row[slot_of(k)] = -loops().dot(l, batch_[k], slots());
-        row[slot_of(i)] =
-            1 / eliminated_[next + static_cast<std::size_t>(i)].pivot - loops().dot(l, row, slots());
-      }
-      for (Index i = 0; i < count; ++i) {
-        const Index slot = ending_[static_cast<std::size_t>(i)];
-        std::copy_n(batch_[i], slots(), inverse_[slot]);
-        for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
-      }
-      visit(c);
+  /// inverse_ ← from the unknowns of the next chunk to those of chunk c. Slots that are not in use hold a
+  /// later unknown's rows, where l is 0.
+  void invert(Index c, std::size_t& next) {
+    layout_.ending(c, ending_);
+    const auto count = std::ssize(ending_);
+    next -= ending_.size();
+    const Real* rows = eliminated_row(next);
+    for (const Index slot : ending_) std::fill_n(inverse_[slot], slots(), Real(0));
+    batch_.resize(count, slots());
+    loops().multiply(
+        {{rows, slots(), 1}, {inverse_.data(), slots()}, {batch_.data(), slots()}, count, slots(), slots()});
+    loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data());
+    for (Index i = 0; i < count; ++i) {
+      const Index slot = ending_[static_cast<std::size_t>(i)];
+      std::copy_n(batch_[i], slots(), inverse_[slot]);
+      for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
     }
   }
-  /// The multipliers' covariances with themselves (states, states), and the negative ones with all slots.
-  void take_multipliers(Index c) {
-    const int p = states_.size();
-    const Index lambda = layout_.multiplier_slot();
-    by_covariance_.assign(static_cast<std::size_t>(p * p), Real(0));
-    cross_.set_zero(p, slots());
-    for (int i = 0; i < p && has_end(c); ++i) {
-      std::copy_n(inverse_[lambda + i] + lambda, p, by_covariance_.data() + i * p);
-      for (Index s = 0; s < slots(); ++s) cross_[i][s] = -inverse_[lambda + i][s];
-    }
-  }
-
   void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
                      const std::vector<Real>& select, std::vector<Real>& out) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
     prepare(c);
     expansion_.make(c);
-    if (has_sums()) points_.sums = sums_[c];
-    element_.make_solved(
-        states_, points_, 0, [](Index, Index) { return Real(0); }, Table<Real>{});
-    take_multipliers(c);
-    for (Real& x : by_covariance_) x = -x / 2;
+    if (has_sums()) work(c).points.sums = sums_[c];
+    element(c).make_solved(
+        states_, work(c).points, 0, [](Index, Index) { return Real(0); }, Table<Real>{});
+    const Index at_lambda = layout_.multiplier_slot();
+    work(c).by_covariance.assign(static_cast<std::size_t>(p * p), Real(0));
+    cross_.set_zero(p, slots());  // the multipliers' negative covariances with all slots
+    for (int i = 0; i < p && has_end(c); ++i) {
+      for (int k = 0; k < p; ++k)
+        work(c).by_covariance[static_cast<std::size_t>(i * p + k)] =
+            -inverse_[at_lambda + i][at_lambda + k] / 2;
+      for (Index s = 0; s < slots(); ++s) cross_[i][s] = -inverse_[at_lambda + i][s];
+    }
     Numbers<Real> g(static_cast<std::size_t>(slots())), solved(g.size());
-    const Index width = element_.width(), unknowns = element_.unknowns();
-    element_.look_back(
-        expansion_.columns, inverse_, by_covariance_, cross_,
+    const Index width = element(c).width(), unknowns = element(c).unknowns();
+    element(c).look_back(
+        expansion_.columns, inverse_, work(c).by_covariance, cross_,
         [&](Index i, const Real* m, const Real* cov, const Real* lambda, const Table<Real>& with) {
           if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
           expansion_.values(c, bases, time_[here.begin + i], g.data());
@@ -609,133 +656,150 @@ class Front {
         });
   }
 
-  void add_slopes(Index c, Columns<Real> b, Slopes& out) {
+  /// The element again, for columns that are reduced.
+  void make_solved(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
     prepare(c);
-    if (has_sums()) points_.sums = sums_[c];
-    begin_.resize(p, b.count);
+    ChunkPoints<Real>& points = work(c).points;
+    if (has_sums()) points.sums = sums_[c];
+    points.inverse_roots = inverse_roots_.data() + here.begin;
+    points.gains = gain(here.begin);
+    Table<Real>& begin = work(c).begin;
+    begin.resize(p, b.count);
     for (int i = 0; i < p; ++i) {
-      for (Index column = 0; column < b.count; ++column) begin_[i][column] = begin_states(b, column, c)[i];
+      for (Index column = 0; column < b.count; ++column) begin[i][column] = begin_states(b, column, c)[i];
     }
-    element_.make_solved(
-        states_, points_, b.count, [&](Index i, Index column) { return b[column][here.begin + i]; }, begin_);
-    expansion_.make_with_slopes(c, element_.width());
-    solve_columns(c, b);
-    make_by_gram(c, b.count);
-    take_multipliers(c);
-    by_end_.set_zero(p, element_.width());
-    if (has_end(c)) make_by_end(c, b);
-    for (std::size_t t = 0; t < bases_.size(); ++t) add_basis_slopes(c, t, b.count, out);
-    element_.pull(by_gram_, by_end_, by_covariance_, out.state_variance.data(), out.state_lengthscale.data(),
-                  out.noise.data() + here.begin);
+    element(c).make_solved(
+        states_, points, b.count, [&](Index i, Index column) { return b[column][here.begin + i]; }, begin);
   }
-  /// solved_ ← RS, and the unknowns ẑ of every right-hand side.
+  /// The slopes by the bases, and what the loss is by the element.
+  void add_slopes(Index c, Columns<Real> b, Slopes& out) {
+    expansion_.make_pieces(c);
+    solve_columns(c, b);
+    weigh_columns(c, b);
+    make_by_end(c, b);
+    work(c).by_gram.set_zero(element(c).width(), element(c).width());
+    for (std::size_t t = 0; t < bases_.size(); ++t) add_basis_slopes(c, t, b.count, out);
+    finish_by_gram(c, b.count);
+  }
+  /// Columns (x, β, b, λ) of what follows: states, polynomials, right-hand sides, multipliers.
+  Index multiplier_column(Index c, Index columns) { return element(c).unknowns() + columns; }
+  /// solved_ ← by slot, SRᵀ, the unknowns ẑ of every right-hand side, and −(S_·λ + ẑλ̂ᵀ).
   void solve_columns(Index c, Columns<Real> b) {
     const int p = states_.size();
-    const Index unknowns = element_.unknowns();
-    solved_.resize(unknowns + b.count, slots());
-    for (int i = 0; i < p; ++i) {
-      if (c > 0)
-        std::copy_n(inverse_[layout_.state_slot(c) + i], slots(), solved_[i]);
-      else
-        std::fill_n(solved_[i], slots(), Real(0));
-    }
+    const Index unknowns = element(c).unknowns(), at_lambda = multiplier_column(c, b.count),
+                width = round_up(at_lambda + p, 8);
+    solved_.resize(slots() + 1, width);  // polynomials in whole lanes may go beyond the last row
+    bool add_to = false;
     for (std::size_t t = bases_.size(); t > 0; --t) {
-      const Index begin = layout_.ring_begin(t - 1);
-      loops().multiply({{expansion_.columns[p] + begin, slots(), 1},
-                        {inverse_[begin], slots()},
-                        {solved_[p], slots()},
-                        expansion_.rank(c, t - 1),
-                        layout_.ring(t - 1),
-                        slots(),
-                        t < bases_.size()});
+      expansion_.pieces(c, t - 1, [&](const auto& piece) {
+        loops().multiply({{inverse_.data() + piece.slot, slots(), 1},
+                          {piece.across, piece.across_stride},
+                          {solved_.data() + p, width},
+                          slots(),
+                          piece.count,
+                          round_up(expansion_.rank(c, t - 1), 8),
+                          add_to});
+        add_to = kAddTo;
+      });
+    }
+    weights_.resize(static_cast<std::size_t>(slots()));
+    for (Index s = 0; s < slots(); ++s) {
+      for (int i = 0; i < p; ++i) solved_[s][i] = c > 0 ? inverse_[s][layout_.state_slot(c) + i] : Real(0);
+      std::fill(solved_[s] + unknowns, solved_[s] + width, Real(0));
+      for (int i = 0; i < p && has_end(c); ++i)
+        solved_[s][at_lambda + i] = -inverse_[s][layout_.multiplier_slot() + i];
     }
     for (Index column = 0; column < b.count; ++column) {
-      Real* z = solved_[unknowns + column];
-      gather_weights(c, b[column], z);
-      std::fill(z + layout_.state_begin(), z + slots(), Real(0));
-      if (c > 0) std::copy_n(begin_states(b, column, c), p, z + layout_.state_slot(c));
-    }
-  }
-  /// ½RSRᵀ, and ½ for the right-hand sides.
-  void make_by_gram(Index c, Index columns) {
-    const int p = states_.size();
-    const Index unknowns = element_.unknowns(), width = element_.width();
-    by_gram_.set_zero(width, width);
-    for (std::size_t t = bases_.size(); t > 0; --t) {
-      const Index begin = layout_.ring_begin(t - 1), rows = p + expansion_.rank(c, t - 1);
-      loops().multiply({{solved_.data() + begin, slots(), 1},
-                        {expansion_.across[begin], width},
-                        {by_gram_.data(), width},
-                        rows,
-                        layout_.ring(t - 1),
-                        round_up(rows, 8),
-                        t < bases_.size(),
-                        0});
-    }
-    for (int i = 0; i < p && c > 0; ++i) {
-      for (int k = 0; k < p; ++k) by_gram_[i][k] = solved_[i][layout_.state_slot(c) + k];
-    }
-    for (Index m = 0; m < unknowns; ++m) {
-      for (Index n = m; n < unknowns; ++n) by_gram_[m][n] *= Real(0.5);
-    }
-    for (Index m = 0; m < unknowns && p > 0; ++m) {  // the filter wants both halves
-      for (Index n = 0; n < m; ++n) by_gram_[m][n] = by_gram_[n][m];
-    }
-    for (Index column = unknowns; column < unknowns + columns; ++column) by_gram_[column][column] = Real(0.5);
-  }
-  /// −S_λ − λ̂ẑᵀ, and what the loss is by the states at the end and by P.
-  void make_by_end(Index c, Columns<Real> b) {
-    const int p = states_.size();
-    const Index unknowns = element_.unknowns(), width = element_.width();
-    loops().multiply({{cross_.data(), slots(), 1},
-                      {expansion_.across.data(), width},
-                      {by_end_.data(), width},
-                      p,
-                      slots(),
-                      width});
-    for (Index column = 0; column < b.count; ++column) {
-      const Real* lambda = multipliers(b, column, c);
-      for (int i = 0; i < p; ++i) {
-        by_end_[i][unknowns + column] = -lambda[i];
-        loops().add(-lambda[i], solved_[unknowns + column], slots(), cross_[i]);
-        for (int k = 0; k < p; ++k)
-          by_covariance_[static_cast<std::size_t>(i * p + k)] += lambda[i] * lambda[k];
+      gather_weights(c, b[column], weights_.data());
+      for (Index s = 0; s < layout_.state_begin(); ++s) {
+        const Real z = weights_[static_cast<std::size_t>(s)];
+        solved_[s][unknowns + column] = z;
+        for (int i = 0; i < p && has_end(c); ++i)
+          solved_[s][at_lambda + i] -= z * multipliers(b, column, c)[i];
       }
     }
-    for (Real& x : by_covariance_) x = -x / 2;
   }
-  /// ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩ of a basis, and what its variance is worth.
+  /// weighed_ ← what the slopes of β's coefficients are by the columns of solved_: G, and Eᵀ for multipliers.
+  void weigh_columns(Index c, Columns<Real> b) {
+    const int p = states_.size();
+    const Index q = expansion_.polynomials(c), at_lambda = multiplier_column(c, b.count);
+    weighed_.resize(q, solved_.width);
+    for (Index m = 0; m < q; ++m) {
+      std::copy_n(element(c).gram[p + m], at_lambda, weighed_[m]);
+      for (int i = 0; i < p; ++i) weighed_[m][at_lambda + i] = element(c).end[i][p + m];
+      std::fill(weighed_[m] + at_lambda + p, weighed_[m] + weighed_.width, Real(0));
+    }
+  }
+  /// What the loss is by the states at the end, −(S_λ· + λ̂ẑᵀ)Rᵀ, and by P, −½(S_λλ + λ̂λ̂ᵀ).
+  void make_by_end(Index c, Columns<Real> b) {
+    const int p = states_.size();
+    const Index unknowns = element(c).unknowns(), lambda = layout_.multiplier_slot();
+    work(c).by_covariance.assign(static_cast<std::size_t>(p * p), Real(0));
+    work(c).by_end.set_zero(p, element(c).width());
+    for (int i = 0; i < p && has_end(c); ++i) {
+      for (Index u = 0; u < unknowns; ++u) work(c).by_end[i][u] = -solved_[lambda + i][u];
+      for (Index column = 0; column < b.count; ++column)
+        work(c).by_end[i][unknowns + column] = -multipliers(b, column, c)[i];
+      for (int k = 0; k < p; ++k) {
+        Real& by = work(c).by_covariance[static_cast<std::size_t>(i * p + k)];
+        by = inverse_[lambda + i][lambda + k];
+        for (Index column = 0; column < b.count; ++column)
+          by += multipliers(b, column, c)[i] * multipliers(b, column, c)[k];
+        by /= -2;
+      }
+    }
+  }
+  /// A basis's part ½C(SRᵀ) of ∂/∂G; ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩, and what its variance is worth.
   void add_basis_slopes(Index c, std::size_t t, Index columns, Slopes& out) {
     const int p = states_.size();
-    const Index rank = expansion_.rank(c, t), unknowns = element_.unknowns(), from = layout_.lanes_begin(t),
-                width = layout_.lanes_end(t) - from, begin = layout_.ring_begin(t);
+    const Index rank = expansion_.rank(c, t), unknowns = element(c).unknowns(), width = solved_.width;
     product_.resize(rank, width);
-    loops().multiply({{element_.gram[p], element_.width(), 1},
-                      {solved_.data() + from, slots()},
-                      {product_.data(), width},
-                      rank,
-                      unknowns + columns,
-                      width});
-    if (has_end(c))
-      loops().multiply({{element_.end.data() + p, 1, element_.width()},
-                        {cross_.data() + from, slots()},
-                        {product_.data(), width},
-                        rank,
-                        p,
-                        width,
-                        kAddTo});
-    out.basis_lengthscale[t] +=
-        loops().contract(product_.data() + (begin - from), width, expansion_.slopes[p] + begin, slots(), rank,
-                         layout_.ring(t));
+    const auto multiply_pieces = [&](bool slopes) {
+      bool add_to = false;
+      expansion_.pieces(c, t, [&](const auto& piece) {
+        loops().multiply({{slopes ? piece.slopes : piece.coefficients, piece.stride, 1},
+                          {solved_[piece.slot], width},
+                          {product_.data(), width},
+                          rank,
+                          piece.count,
+                          width,
+                          add_to});
+        add_to = kAddTo;
+      });
+    };
+    multiply_pieces(false);
+    loops().add_rows(Real(0.5), product_.data(), width, rank, element(c).width(), work(c).by_gram[p],
+                     element(c).width());
+    const Real* weighed = weighed_.data();
+    if (expansion_.is_table(c, t)) {
+      mapped_.resize(rank, width);
+      loops().slope_map(weighed, width, rank, expansion_.slope_factor(), width, mapped_.data());
+      weighed = mapped_.data();
+    } else {
+      multiply_pieces(true);
+    }
+    out.basis_lengthscale[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
     for (Index j = layout_.nodes(c, t).first; j < layout_.first_staying(c, t); ++j) {
       const Index slot = layout_.node_slot(t, j);
       Real squares = 0;
       for (Index column = 0; column < columns; ++column)
-        squares += solved_[unknowns + column][slot] * solved_[unknowns + column][slot];
+        squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
       out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
     }
+  }
+  /// The rest of ½RSRᵀ: the states' rows, and ½ for the right-hand sides.
+  void finish_by_gram(Index c, Index columns) {
+    const int p = states_.size();
+    const Index unknowns = element(c).unknowns();
+    for (Index m = 0; m < unknowns; ++m)
+      std::fill(work(c).by_gram[m] + unknowns, work(c).by_gram[m] + work(c).by_gram.width, Real(0));
+    for (int i = 0; i < p && c > 0; ++i) {
+      for (Index u = 0; u < unknowns; ++u) work(c).by_gram[i][u] = solved_[layout_.state_slot(c) + i][u] / 2;
+    }
+    for (Index column = unknowns; column < unknowns + columns; ++column)
+      work(c).by_gram[column][column] = Real(0.5);
   }
 
   const double* time_ = nullptr;
@@ -750,15 +814,15 @@ class Front {
   Real largest_pivot_ = 0;
   Numbers<Real> inverse_roots_, gains_, covariances_;  // S^{−½} and k of every point, P of every chunk
   Table<Real> sums_;                                   // of every chunk
-  std::vector<Eliminated> eliminated_;
-  Numbers<Real> eliminated_rows_, eliminated_right_;  // l, and negative right-hand sides
-  // The front under way, and the chunk.
+  Numbers<Real> pivots_, eliminated_rows_, eliminated_right_;  // d, l, right-hand sides
+  // The front under way, and chunks.
+  Worker worker_;
+  Index batch_size_ = 1;
+  std::vector<Work> works_;
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
-  Table<Real> product_, solved_, by_gram_, by_end_, cross_, begin_;
-  Numbers<Real> by_covariance_, weights_, beta_, curve_, at_, gaps_, steps_;
+  Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_;
+  Numbers<Real> weights_, beta_;
   std::vector<Index> ending_;
-  Element<Real> element_;
-  ChunkPoints<Real> points_;
 };
 
 }  // namespace bandgp::front

@@ -12,12 +12,19 @@ struct Kernels {
   Real (*dot)(const Real* a, const Real* b, Index width);
   void (*add)(Real factor, const Real* x, Index width, Real* y);
   void (*combine)(const Real* l, const Real* s, Index m, Index lds, Index width, Real* out);
+  void (*eliminate)(const Index* slots, Index count, Index width, Real* rows, Real* l, Real* pivots);
+  void (*return_rows)(const Index* slots, Index count, Index width, const Real* l, const Real* pivots,
+                      Real* rows);
+  void (*slope_map)(const Real* rows, Index stride, Index q, Real factor, Index width, Real* out);
+  void (*add_rows)(Real factor, const Real* x, Index x_stride, Index rows, Index width, Real* y,
+                   Index y_stride);
   void (*gaussians)(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude,
                     Index width, Real* out, Real* slope);
   void (*curve)(const Real* x, Index count, const Real* beta, Index q, Real* out);
   void (*sums)(const Real* x, const Real* w, Index count, Index q, Real* out);
   void (*polynomials)(const Real* x, Index count, Index q, Index offset, Index width, Real* rows);
-  void (*reduce)(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b);
+  void (*reduce)(const ColumnBlock<Real>& block, const Real* curve, Index curve_stride, Real* mean, Real* b,
+                 Index stride, Index columns);
   void (*solve)(const ColumnBlock<Real>& block, Real* r, Real* b);
   void (*filter)(ElementBlock<Real>& block);
   void (*pull)(const ElementBlock<Real>& block, const PullBlock<Real>& out);
@@ -25,9 +32,10 @@ struct Kernels {
   template <class Lane>
   static constexpr Kernels of() {
     using All = Loops<Lane>;
-    return {&All::multiply,  &All::contract, &All::dot,  &All::add,         &All::combine,
-            &All::gaussians, &All::curve,    &All::sums, &All::polynomials, &All::reduce,
-            &All::solve,     &All::filter,   &All::pull};
+    return {&All::multiply,  &All::contract,    &All::dot,         &All::add,      &All::combine,
+            &All::eliminate, &All::return_rows, &All::slope_map,   &All::add_rows, &All::gaussians,
+            &All::curve,     &All::sums,        &All::polynomials, &All::reduce,   &All::solve,
+            &All::filter,    &All::pull};
   }
 };
 

@@ -21,7 +21,7 @@ struct Gaussians {
 };
 
 /// A cell's polynomials are good for so much of its length beyond either end.
-inline constexpr double kBeyond = 0.1;
+inline constexpr double kBeyond = 0.05;
 /// Half of the length on which a cell of so many spacings is expanded.
 inline double expanded_half(Index spacings, double spacing) {
   return (0.5 + kBeyond) * static_cast<double>(spacings) * spacing;

@@ -43,6 +43,7 @@ struct ElementBlock {
   Real* pivots = nullptr;      // (count,) S
   Real* inverse_roots = nullptr;  // (count,) S^{−½}
   Real* gains = nullptr;          // (count, states) k
+  bool known_gains = false;       // the two before are there already
   Real* kept = nullptr;  // (count + 1, states·(width + states)): predicted means and covariances; may be null
   bool has_end = false;  // a step after the last point, to where the next chunk begins
   // Columns whose −v/√S is known: 0 there and 1 elsewhere, and the other way round; null where there is none.
@@ -90,10 +91,10 @@ struct ColumnBlock {
 /// What pulling the loss's slopes back through a chunk needs and gives.
 template <class Real>
 struct PullBlock {
-  const Real* rows_by = nullptr;  // (count, width): v/√S · ∂/∂G
-  Real* by_mean = nullptr;        // (states, width) and
-  Real* by_covariance = nullptr;  // (states, states) at the end of the chunk; changed
-  Real* by_noise = nullptr;       // (count,) out
+  const Real* rows_by = nullptr;        // (count, width): v/√S · ∂/∂G
+  const Real* by_mean = nullptr;        // (states, width) and
+  const Real* by_covariance = nullptr;  // (states, states) at the end of the chunk
+  Real* by_noise = nullptr;             // (count,) out
   // Added to, by term.
   Real* by_variance = nullptr;
   Real* by_lengthscale = nullptr;
@@ -136,6 +137,7 @@ struct Plain {
   BANDGP_PLAIN static Plain zero() { return {Real(0)}; }
   BANDGP_PLAIN void store_unaligned(Real* p) const { *p = x; }
   BANDGP_PLAIN Real sum() const { return x; }
+  BANDGP_PLAIN static void turn(const Real* from, Real* to) { *to = *from; }
   BANDGP_PLAIN friend Plain operator+(Plain a, Plain b) { return {a.x + b.x}; }
   BANDGP_PLAIN friend Plain operator-(Plain a, Plain b) { return {a.x - b.x}; }
   BANDGP_PLAIN friend Plain operator*(Plain a, Plain b) { return {a.x * b.x}; }
@@ -178,43 +180,49 @@ struct Move {
     const int n = count(t), low = i < j ? i : j, high = i < j ? j : i;
     return q[t][static_cast<Index>(low * n - low * (low - 1) / 2 + (high - low)) * kStepStride];
   }
+  /// Beyond that a step forgets everything, and its slopes with it.
+  bool remembers(int t) const { return a[t] < 60; }
   /// F(0, o_t + d) of the terms but the first: the sum moves as they do, not as the first does.
   Real to_sum(int t, int d) const { return d == 0 ? c[t][0] - c[0][0] : c[t][d]; }
 
-  /// Rows of m ← F m, `width` long.
-  template <class Along>
-  void forward(Real* m, Index width) const {
-    for (Index w = 0; w < width; w += Along::kWidth) {
-      const auto at = [&](int r) { return Along::load_unaligned(m + r * width + w); };
-      for (int t = 0; t < terms(); ++t) {
-        for (int i = 0; i < count(t); ++i) {
-          Along sum = Along::all(c[t][0]) * at(offset(t) + i);
-          for (int d = 1; i + d < count(t); ++d)
-            sum = mul_add(Along::all(c[t][d]), at(offset(t) + i + d), sum);
-          for (int s = 1; s < terms() && t == 0 && i == 0; ++s) {
-            for (int d = 0; d < count(s); ++d)
-              sum = mul_add(Along::all(to_sum(s, d)), at(offset(s) + d), sum);
-          }
-          sum.store_unaligned(m + (offset(t) + i) * width + w);
+  /// m ← F m and m ← Fᵀm for states that at(r) reads and put(r, value) writes.
+  template <class Along, class At, class Put>
+  __attribute__((always_inline)) void forward_by(const At& at, const Put& put) const {
+    for (int t = 0; t < terms(); ++t) {
+      for (int i = 0; i < count(t); ++i) {
+        Along sum = Along::all(c[t][0]) * at(offset(t) + i);
+        for (int d = 1; i + d < count(t); ++d) sum = mul_add(Along::all(c[t][d]), at(offset(t) + i + d), sum);
+        for (int s = 1; s < terms() && t == 0 && i == 0; ++s) {
+          for (int d = 0; d < count(s); ++d) sum = mul_add(Along::all(to_sum(s, d)), at(offset(s) + d), sum);
         }
+        put(offset(t) + i, sum);
       }
     }
   }
-  /// Rows of m ← Fᵀm.
-  template <class Along>
-  void backward(Real* m, Index width) const {
-    for (Index w = 0; w < width; w += Along::kWidth) {
-      const auto at = [&](int r) { return Along::load_unaligned(m + r * width + w); };
-      const Along first = at(0);
-      for (int t = terms() - 1; t >= 0; --t) {
-        for (int j = count(t) - 1; j >= 0; --j) {
-          Along sum = Along::all(c[t][0]) * at(offset(t) + j);
-          for (int d = 1; d <= j; ++d) sum = mul_add(Along::all(c[t][d]), at(offset(t) + j - d), sum);
-          if (t > 0) sum = mul_add(Along::all(to_sum(t, j)), first, sum);
-          sum.store_unaligned(m + (offset(t) + j) * width + w);
-        }
+  template <class Along, class At, class Put>
+  __attribute__((always_inline)) void backward_by(const At& at, const Put& put) const {
+    const Along first = at(0);
+    for (int t = terms() - 1; t >= 0; --t) {
+      for (int j = count(t) - 1; j >= 0; --j) {
+        Along sum = Along::all(c[t][0]) * at(offset(t) + j);
+        for (int d = 1; d <= j; ++d) sum = mul_add(Along::all(c[t][d]), at(offset(t) + j - d), sum);
+        if (t > 0) sum = mul_add(Along::all(to_sum(t, j)), first, sum);
+        put(offset(t) + j, sum);
       }
     }
+  }
+  /// The same for rows of m, `width` long.
+  template <class Along>
+  void forward(Real* m, Index width) const {
+    for (Index w = 0; w < width; w += Along::kWidth)
+      forward_by<Along>([&](int r) { return Along::load_unaligned(m + r * width + w); },
+                        [&](int r, Along value) { value.store_unaligned(m + r * width + w); });
+  }
+  template <class Along>
+  void backward(Real* m, Index width) const {
+    for (Index w = 0; w < width; w += Along::kWidth)
+      backward_by<Along>([&](int r) { return Along::load_unaligned(m + r * width + w); },
+                         [&](int r, Along value) { value.store_unaligned(m + r * width + w); });
   }
   /// P ← FPFᵀ and P ← FᵀPF, of a symmetric P.
   void forward_both_sides(Real* p) const {
@@ -340,6 +348,67 @@ struct Loops {
       sum.store_unaligned(out + w);
     }
   }
+  /// LDLᵀ of rows that leave a matrix, one after the other: `rows` has them as they were, and then −d·l; l is
+  /// 0 where a row has left.
+  static void eliminate(const Index* slots, Index count, Index width, Real* rows, Real* l, Real* pivots) {
+    for (Index i = 0; i < count; ++i, l += width) {
+      Real* own = rows + i * width;
+      const Real pivot = own[slots[i]];
+      pivots[i] = pivot;
+      own[slots[i]] = 0;
+      const Lane inverse = Lane::all(1 / pivot), zero = Lane::zero();
+      for (Index w = 0; w < width; w += kWidth)
+        (Lane::load_unaligned(own + w) * inverse).store_unaligned(l + w);
+      for (Index later = i + 1; later < count; ++later) {
+        add(-own[slots[later]], l, width, rows + later * width);
+        rows[later * width + slots[i]] = 0;
+      }
+      for (Index w = 0; w < width; w += kWidth)
+        (zero - Lane::load_unaligned(own + w)).store_unaligned(own + w);
+    }
+  }
+  /// The rows of the inverse S that belong to rows which left: S_{e·} = −lS and S_ee = 1/d − l·S_{·e}, where
+  /// `rows` has lS over the slots that stayed. From the last of them to the first.
+  static void return_rows(const Index* slots, Index count, Index width, const Real* l, const Real* pivots,
+                          Real* rows) {
+    const Lane zero = Lane::zero();
+    for (Index i = count - 1; i >= 0; --i) {
+      const Real* own = l + i * width;
+      Real* row = rows + i * width;
+      for (Index w = 0; w < width; w += kWidth) {
+        Lane sum = zero - Lane::load_unaligned(row + w);
+        for (Index k = i + 1; k < count; ++k)
+          sum = mul_add(Lane::all(-own[slots[k]]), Lane::load_unaligned(rows + k * width + w), sum);
+        sum.store_unaligned(row + w);
+      }
+      for (Index k = 0; k <= i; ++k) row[slots[k]] = 0;
+      for (Index k = i + 1; k < count; ++k)
+        rows[k * width + slots[i]] = row[slots[k]] = -dot(own, rows + k * width, width);
+      row[slots[i]] = 1 / pivots[i] - dot(own, row, width);
+    }
+  }
+  /// What a Gaussian's slope by log ℓ is in polynomials: (½ + ½ℓ²∂²/∂x²)φ. out ← Mᵀ·rows, M that map of
+  /// Chebyshev's coefficients and `factor` ½ℓ² in units of the cell's half: the first derivative has 2n/c_k
+  /// of T_n in T_k, n − k odd and positive, c₀ = 2 and 1 beyond.
+  static void slope_map(const Real* rows, Index stride, Index q, Real factor, Index width, Real* out) {
+    for (Index w = 0; w < width; w += kWidth) {
+      Lane once[2] = {Lane::zero(), Lane::zero()}, twice[2] = {Lane::zero(), Lane::zero()};
+      for (Index n = 0; n < q; ++n) {
+        const int odd = static_cast<int>(n % 2);
+        const Lane two_n = Lane::all(Real(2 * n)), share = Lane::all(n == 0 ? Real(0.5) : Real(1));
+        const Lane row = Lane::load_unaligned(rows + n * stride + w), first = two_n * once[1 - odd],
+                   second = two_n * twice[1 - odd];
+        mul_add(Lane::all(factor), second, Lane::all(Real(0.5)) * row).store_unaligned(out + n * width + w);
+        once[odd] = mul_add(share, row, once[odd]);
+        twice[odd] = mul_add(share, first, twice[odd]);
+      }
+    }
+  }
+  /// y += factor·x for `rows` rows.
+  static void add_rows(Real factor, const Real* x, Index x_stride, Index rows, Index width, Real* y,
+                       Index y_stride) {
+    for (Index i = 0; i < rows; ++i) add(factor, x + i * x_stride, width, y + i * y_stride);
+  }
   /// amplitude·e^{−z²}, z = (x − centre)/ℓ, of every slot; and its slope by log ℓ, times 2z² − ½, unless
   /// null.
   static void gaussians(Real x, const Real* centre, const Real* inverse_length, const Real* amplitude,
@@ -370,9 +439,12 @@ struct Loops {
     for (Index m = 0; m < q; ++m) out[m] = total[m].sum();
   }
 
-  /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials.
+  /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials, and 0 up to whole lanes: there must
+  /// be room for them behind the last row, and what follows in the same row is to be written later.
   static void polynomials(const Real* x, Index count, Index q, Index offset, Index width, Real* rows) {
-    Real values[static_cast<std::size_t>(kMostPolynomials * kWidth)];
+    alignas(64) Real values[static_cast<std::size_t>(kMostPolynomials * kWidth)];
+    alignas(64) Real turned[static_cast<std::size_t>(kWidth * kWidth)];
+    for (Index m = q; m < kMostPolynomials; ++m) Lane::zero().store_unaligned(values + m * kWidth);
     for (Index i = 0; i < count; i += kWidth) {
       const Lane at = Lane::load_unaligned(x + i), twice = at + at;
       Lane before = Lane::all(Real(1)), here = at;
@@ -384,18 +456,32 @@ struct Loops {
         before = here;
         here = next;
       }
-      for (Index k = 0; k < kWidth && i + k < count; ++k) {
-        Real* to = rows + (i + k) * width + offset;
-        for (Index m = 0; m < q; ++m) to[m] = values[m * kWidth + k];
+      const Index some = count - i < kWidth ? count - i : kWidth;
+      for (Index m = 0; m < q; m += kWidth) {
+        Lane::turn(values + m * kWidth, turned);
+        Real* to = rows + i * width + offset + m;
+        for (Index k = 0; k < some; ++k)
+          Lane::load_unaligned(turned + k * kWidth).store_unaligned(to + k * width);
       }
     }
   }
 
-  /// A column b of a chunk, whose smooth part is `curve` and whose states begin as `mean`, reduced:
-  /// b ← (b − curve − (sum of the states)) S^{−½}.
-  static void reduce(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b) {
+  /// Columns b of a chunk, whose smooth parts are the rows of `curve` and whose states begin as the rows of
+  /// `mean`, kMostStates long, reduced: b ← (b − curve − (sum of the states)) S^{−½}.
+  static void reduce(const ColumnBlock<Real>& block, const Real* curve, Index curve_stride, Real* mean,
+                     Real* b, Index stride, Index columns) {
+    if (block.places->states == 0) {
+      for (Index c = 0; c < columns; ++c) scale_residual(block, curve + c * curve_stride, b + c * stride);
+      return;
+    }
     for_states(*block.places, [&]<int known>(std::integral_constant<int, known>) {
-      run_reduce<known>(block, curve, mean, b);
+      Index c = 0;  // two at a time, so that one does not wait for the other
+      for (; c + 2 <= columns; c += 2)
+        run_reduce<known, 2>(block, curve + c * curve_stride, curve_stride, mean + c * kMostStates,
+                             b + c * stride, stride);
+      if (c < columns)
+        run_reduce<known, 1>(block, curve + c * curve_stride, curve_stride, mean + c * kMostStates,
+                             b + c * stride, stride);
     });
   }
   /// Backwards: a reduced column ← A⁻¹b, from the multipliers r at the end of the chunk.
@@ -482,17 +568,35 @@ struct Loops {
     }
   }
 
-  template <int known>
-  static void run_reduce(const ColumnBlock<Real>& block, const Real* curve, Real* mean, Real* b) {
+  static void scale_residual(const ColumnBlock<Real>& block, const Real* curve, Real* b) {
+    const Real* roots = block.inverse_roots;
+    Index i = 0;
+    for (; i + kWidth <= block.count; i += kWidth) {
+      const Lane residual = Lane::load_unaligned(b + i) - Lane::load_unaligned(curve + i);
+      (residual * Lane::load_unaligned(roots + i)).store_unaligned(b + i);
+    }
+    for (; i < block.count; ++i) b[i] = (b[i] - curve[i]) * roots[i];
+  }
+  template <int known, int columns>
+  static void run_reduce(const ColumnBlock<Real>& block, const Real* curve, Index curve_stride,
+                         const Real* begin, Real* b, Index stride) {
     const int p = known > 0 ? known : block.places->states;
+    Real mean[static_cast<std::size_t>(columns)][kMostStates] = {};
+    for (int c = 0; c < columns; ++c) {
+      for (int s = 0; s < p; ++s) mean[c][s] = begin[c * kMostStates + s];
+    }
     for (Index i = 0; i < block.count; ++i) {
-      Real v = curve[i] - b[i];
-      if (p > 0) {
-        Move<Lane, known>(*block.places, block.steps, i).template forward<Plain<Real>>(mean, 1);
-        v += mean[0];
-        for (int s = 0; s < p; ++s) mean[s] -= block.gains[i * p + s] * v;
+      const Move<Lane, known> move(*block.places, block.steps, i);
+#pragma GCC unroll 2
+      for (int c = 0; c < columns; ++c) {
+        Real v = curve[c * curve_stride + i] - b[c * stride + i];
+        if (p > 0) {
+          move.template forward<Plain<Real>>(mean[c], 1);
+          v += mean[c][0];
+          for (int s = 0; s < p; ++s) mean[c][s] -= block.gains[i * p + s] * v;
+        }
+        b[c * stride + i] = -v * block.inverse_roots[i];
       }
-      b[i] = -v * block.inverse_roots[i];
     }
   }
   template <int known>
@@ -510,22 +614,41 @@ struct Loops {
     }
   }
 
+  /// Columns are taken so many lanes at a time, whose states stay in registers.
+  template <class Run>
+  static void for_columns(Index width, const Run& run) {
+    Index w = 0;
+    for (; w + 3 * kWidth <= width; w += 3 * kWidth) run(std::integral_constant<int, 3>{}, w);
+    for (; w + 2 * kWidth <= width; w += 2 * kWidth) run(std::integral_constant<int, 2>{}, w);
+    for (; w < width; w += kWidth) run(std::integral_constant<int, 1>{}, w);
+  }
   template <int known>
   static void run(ElementBlock<Real>& block) {
+    if (known == 1 && block.known_gains && block.kept != nullptr)
+      restore_variances(block);
+    else
+      run_covariances<known>(block);
+    if (block.failed) return;
+    for_columns(block.width, [&]<int lanes>(std::integral_constant<int, lanes>, Index w) {
+      if (block.given == nullptr)
+        run_columns<known, lanes, false>(block, w);
+      else
+        run_columns<known, lanes, true>(block, w);
+    });
+  }
+  /// S and k of every point, and P before each and at the end.
+  template <int known>
+  static void run_covariances(ElementBlock<Real>& block) {
     using std::sqrt;
     const int p = known > 0 ? known : block.places.states;
-    const Index width = block.width;
-    Real* m = block.mean;
-    Real* cov = block.covariance;
+    Real cov[kMostStates * kMostStates] = {};
     const auto advance = [&](Index i) {
       const Move<Lane, known> move(block.places, block.steps, i);
-      move.template forward<Lane>(m, width);
       move.forward_both_sides(cov);
       move.add_noise(Real(1), cov);
       if (block.kept == nullptr) return;
-      Real* to = block.kept + i * p * (width + p);
-      for (Index w = 0; w < p * width; w += kWidth) Lane::load_unaligned(m + w).store_unaligned(to + w);
-      for (int e = 0; e < p * p; ++e) to[p * width + e] = cov[e];
+      Real* to = block.kept + i * p * (block.width + p) + p * block.width;
+      for (int e = 0; e < p * p; ++e) to[e] = cov[e];
     };
     Logarithm<Real> pivots;
     for (Index i = 0; i < block.count; ++i) {
@@ -541,26 +664,10 @@ struct Loops {
       }
       block.pivots[i] = s;
       pivots.multiply(s);
-      const Real root = sqrt(s), inverse = 1 / root, inverse_s = inverse * inverse;
-      block.inverse_roots[i] = inverse;
+      const Real inverse_s = 1 / s;
+      block.inverse_roots[i] = sqrt(inverse_s);
       Real* k = block.gains + i * p;
       for (int r = 0; r < p; ++r) k[r] = cov[r] * inverse_s;
-      Real* v = block.rows + i * width;
-      for (Index w = 0; w < width; w += kWidth) {
-        Lane value = Lane::load_unaligned(v + w);
-        if (block.given != nullptr) {
-          const Lane own = Lane::load_unaligned(block.given_not + w);
-          value = value * mul_add(Lane::all(root), Lane::load_unaligned(block.given + w), own);
-          if (p > 0) value = mul_add(own, Lane::load_unaligned(m + w), value);
-        } else if (p > 0) {
-          value = value + Lane::load_unaligned(m + w);
-        }
-        for (int r = 0; r < p; ++r) {
-          Real* row = m + r * width + w;
-          mul_add(Lane::all(-k[r]), value, Lane::load_unaligned(row)).store_unaligned(row);
-        }
-        (Lane::all(inverse) * value).store_unaligned(v + w);
-      }
       for (int r = 1; r < p; ++r) {
         for (int c = 1; c < p; ++c) cov[r * p + c] -= k[r] * cov[c];
       }
@@ -569,65 +676,220 @@ struct Loops {
     }
     block.log_pivots = pivots.value();
     if (p > 0 && block.has_end) advance(block.count);
+    for (int e = 0; e < p * p; ++e) block.covariance[e] = cov[e];
   }
-
-  template <int known>
-  static void run_back(const ElementBlock<Real>& block, const PullBlock<Real>& out) {
+  /// The same for one state whose gains are known, P = kS, so that no point waits for the one before.
+  static void restore_variances(ElementBlock<Real>& block) {
+    const auto variance = [&](Index i) -> Real& { return block.kept[i * (block.width + 1) + block.width]; };
+    for (Index i = 0; i < block.count; ++i) {
+      block.pivots[i] = 1 / (block.inverse_roots[i] * block.inverse_roots[i]);
+      variance(i) = block.gains[i] * block.pivots[i];
+    }
+    const Index last = block.count - 1;
+    block.covariance[0] = block.noise[last] * block.gains[last];
+    if (!block.has_end) return;
+    const Move<Lane, 1> move(block.places, block.steps, block.count);
+    move.forward_both_sides(block.covariance);
+    move.add_noise(Real(1), block.covariance);
+    variance(block.count) = block.covariance[0];
+  }
+  /// The states by column, from column `first` on; `solved` where some columns' −v/√S are known.
+  template <int known, int lanes, bool solved>
+  static void run_columns(const ElementBlock<Real>& block, Index first) {
     using std::sqrt;
+    constexpr auto kStates = static_cast<std::size_t>(known > 0 ? known : kMostStates);
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
     const int p = known > 0 ? known : block.places.states;
     const Index width = block.width;
-    Real* by_m = out.by_mean;
-    Real* by_cov = out.by_covariance;
-    if (p > 0 && block.has_end) contract_step<known>(block, out, block.count);
+    Lane m[kStates][kLanes], own[kLanes], given[kLanes];
+#pragma GCC unroll 3
+    for (int w = 0; w < lanes; ++w) {
+#pragma GCC unroll 3
+      for (int r = 0; r < p; ++r) m[r][w] = Lane::load_unaligned(block.mean + r * width + first + w * kWidth);
+      if constexpr (solved) {
+        own[w] = Lane::load_unaligned(block.given_not + first + w * kWidth);
+        given[w] = Lane::load_unaligned(block.given + first + w * kWidth);
+      }
+    }
+    const auto advance = [&](Index i) {
+      const Move<Lane, known> move(block.places, block.steps, i);
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w) {
+        move.template forward_by<Lane>([&](int r) { return m[r][w]; },
+                                       [&](int r, Lane value) { m[r][w] = value; });
+      }
+      if (block.kept == nullptr) return;
+      Real* to = block.kept + i * p * (width + p) + first;
+#pragma GCC unroll 3
+      for (int r = 0; r < p; ++r) {
+#pragma GCC unroll 3
+        for (int w = 0; w < lanes; ++w) m[r][w].store_unaligned(to + r * width + w * kWidth);
+      }
+    };
+    for (Index i = 0; i < block.count; ++i) {
+      if (p > 0) advance(i);
+      const Lane inverse = Lane::all(block.inverse_roots[i]);
+      const Real* k = block.gains + i * p;
+      Real* v = block.rows + i * width + first;
+      const Lane root = solved ? Lane::all(sqrt(block.pivots[i])) : inverse;
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w) {
+        Lane value = Lane::load_unaligned(v + w * kWidth);
+        if constexpr (solved) value = value * mul_add(root, given[w], own[w]);
+        if (p > 0) value = solved ? mul_add(own[w], m[0][w], value) : value + m[0][w];
+#pragma GCC unroll 3
+        for (int r = 0; r < p; ++r) m[r][w] = mul_add(Lane::all(-k[r]), value, m[r][w]);
+        (inverse * value).store_unaligned(v + w * kWidth);
+      }
+    }
+    if (p > 0 && block.has_end) advance(block.count);
+#pragma GCC unroll 3
+    for (int r = 0; r < p; ++r) {
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w) m[r][w].store_unaligned(block.mean + r * width + first + w * kWidth);
+    }
+  }
+
+  /// Sums over the columns, point by point, that the slopes by the covariances need.
+  struct ColumnSums {
+    Real by_gram[kMostPoints];                // b·v
+    Real by_mean[kMostPoints * kMostStates];  // m̄·v of every state
+  };
+  template <int known>
+  static void run_back(const ElementBlock<Real>& block, const PullBlock<Real>& out) {
+    ColumnSums sums;
+    const int p = known > 0 ? known : block.places.states;
+    for (Index i = 0; i < block.count; ++i) sums.by_gram[i] = 0;
+    for (Index i = 0; i < block.count * p; ++i) sums.by_mean[i] = 0;
+    for_columns(block.width, [&]<int lanes>(std::integral_constant<int, lanes>, Index w) {
+      pull_columns<known, lanes>(block, out, w, sums);
+    });
+    pull_covariances<known>(block, out, sums);
+  }
+  /// m̄ from the end of the chunk to its beginning, for the columns from `first` on.
+  template <int known, int lanes>
+  static void pull_columns(const ElementBlock<Real>& block, const PullBlock<Real>& out, Index first,
+                           ColumnSums& sums) {
+    using std::sqrt;
+    constexpr auto kStates = static_cast<std::size_t>(known > 0 ? known : kMostStates);
+    constexpr auto kTerms = static_cast<std::size_t>(known > 0 ? 1 : kMostStates);
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
+    const int p = known > 0 ? known : block.places.states;
+    const Index width = block.width;
+    Lane by[kStates][kLanes], by_length[kTerms];
+#pragma GCC unroll 3
+    for (int r = 0; r < p; ++r) {
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w)
+        by[r][w] = Lane::load_unaligned(out.by_mean + r * width + first + w * kWidth);
+    }
+    for (Lane& sum : by_length) sum = Lane::zero();
+    // ⟨m̄mᵀ, G⟩ with G = −1 on a term's diagonal and 1 above; in the terms' own coordinates what is by the
+    // first state of a term gains that by the sum.
+    const auto retreat = [&](Index i) {
+      const Real* m = block.kept + i * p * (width + p) + first;
+      const Move<Lane, known> move(block.places, block.steps, i);
+      for (int t = 0; t < move.terms(); ++t) {
+        const int o = move.offset(t), n = move.count(t);
+        Lane sum = Lane::zero();
+#pragma GCC unroll 3
+        for (int w = 0; w < lanes; ++w) {
+          const auto own_mean = [&](int r) {
+            Lane value = Lane::load_unaligned(m + r * width + w * kWidth);
+            for (int u = 1; r == 0 && u < move.terms(); ++u)
+              value = value - Lane::load_unaligned(m + move.offset(u) * width + w * kWidth);
+            return value;
+          };
+#pragma GCC unroll 3
+          for (int r = 0; r < n; ++r) {
+            Lane left = by[o + r][w];
+            if (t > 0 && r == 0) left = left + by[0][w];
+            Lane right = Lane::zero() - own_mean(o + r);
+            if (r + 1 < n) right = right + own_mean(o + r + 1);
+            sum = mul_add(left, right, sum);
+          }
+        }
+        if (move.remembers(t)) by_length[t] = mul_add(Lane::all(move.a[t]), sum, by_length[t]);
+      }
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w) {
+        move.template backward_by<Lane>([&](int r) { return by[r][w]; },
+                                        [&](int r, Lane value) { by[r][w] = value; });
+      }
+    };
+    if (p > 0 && block.has_end) retreat(block.count);
     for (Index i = block.count - 1; i >= 0; --i) {
-      const Real s = block.pivots[i];
-      const Real* v = block.rows + i * width;
-      const Real* b = out.rows_by + i * width;
-      Real by_s = (Real(0.5) - dot(b, v, width)) / s;
+      const Real* v = block.rows + i * width + first;
+      const Real* b = out.rows_by + i * width + first;
+      const Real* k = block.gains + i * p;
+      const Lane twice = Lane::all(2 * block.inverse_roots[i]);
+      Lane by_gram = Lane::zero(), by_mean[kStates];
+#pragma GCC unroll 3
+      for (int r = 0; r < p; ++r) by_mean[r] = Lane::zero();
+#pragma GCC unroll 3
+      for (int w = 0; w < lanes; ++w) {
+        const Lane here = Lane::load_unaligned(v + w * kWidth);
+        Lane row = Lane::load_unaligned(b + w * kWidth);
+        by_gram = mul_add(row, here, by_gram);
+        row = twice * row;  // v̄ = 2b/S − kᵀm̄
+#pragma GCC unroll 3
+        for (int r = 0; r < p; ++r) {
+          by_mean[r] = mul_add(by[r][w], here, by_mean[r]);
+          row = mul_add(Lane::all(-k[r]), by[r][w], row);
+        }
+        if (p > 0) by[0][w] = by[0][w] + row;
+      }
+      sums.by_gram[i] += by_gram.sum();
+#pragma GCC unroll 3
+      for (int r = 0; r < p; ++r) sums.by_mean[i * p + r] += by_mean[r].sum();
+      if (p > 0) retreat(i);
+    }
+    const int terms = known > 0 ? 1 : block.places.terms;
+    for (int t = 0; t < terms; ++t) out.by_lengthscale[t] -= by_length[t].sum();
+  }
+  /// P̄ from the end of the chunk to its beginning, with what the columns said.
+  template <int known>
+  static void pull_covariances(const ElementBlock<Real>& block, const PullBlock<Real>& out,
+                               const ColumnSums& sums) {
+    const int p = known > 0 ? known : block.places.states;
+    Real by_cov[kMostStates * kMostStates];
+    for (int e = 0; e < p * p; ++e) by_cov[e] = out.by_covariance[e];
+    if (p > 0 && block.has_end) contract_step<known>(block, out, by_cov, block.count);
+    for (Index i = block.count - 1; i >= 0; --i) {
+      const Real inverse = block.inverse_roots[i], inverse_s = inverse * inverse;
+      Real by_s = (Real(0.5) - sums.by_gram[i]) * inverse_s;
       if (p > 0) {
-        const Real root = sqrt(s);
         const Real* k = block.gains + i * p;
         Real by_first[kMostStates];
         for (int r = 0; r < p; ++r) {
-          const Real by_gain = -root * dot(by_m + r * width, v, width);
+          const Real by_gain = -sums.by_mean[i * p + r] * inverse;  // over S
           Real moved = 0;
           for (int c = 0; c < p; ++c) moved += by_cov[r * p + c] * k[c];
-          by_s += k[r] * (moved - by_gain / s);
-          by_first[r] = by_gain / s - 2 * moved;
-        }
-        const Lane twice = Lane::all(2 / root);
-        for (Index w = 0; w < width; w += kWidth) {  // v̄ = 2b/S − kᵀm̄
-          Lane row = twice * Lane::load_unaligned(b + w);
-          for (int r = 0; r < p; ++r)
-            row = mul_add(Lane::all(-k[r]), Lane::load_unaligned(by_m + r * width + w), row);
-          (Lane::load_unaligned(by_m + w) + row).store_unaligned(by_m + w);
+          by_s += k[r] * (moved - by_gain);
+          by_first[r] = by_gain - 2 * moved;
         }
         for (int r = 0; r < p; ++r) {
           by_cov[r * p] += by_first[r] / 2;
           by_cov[r] += by_first[r] / 2;
         }
         by_cov[0] += by_s;
-        contract_step<known>(block, out, i);
+        contract_step<known>(block, out, by_cov, i);
       }
       out.by_noise[i] = by_s;
     }
   }
 
-  /// The slopes by the terms' parameters of the step before point i, and by_mean and by_covariance over it.
+  /// The slopes by the terms' parameters of the step before point i that P̄ makes, and P̄ over it.
   template <int known>
-  static void contract_step(const ElementBlock<Real>& block, const PullBlock<Real>& out, Index i) {
+  static void contract_step(const ElementBlock<Real>& block, const PullBlock<Real>& out, Real* by_cov,
+                            Index i) {
     const int p = known > 0 ? known : block.places.states;
-    const Index width = block.width;
-    const Real* m = block.kept + i * p * (width + p);
-    Real* by_m = out.by_mean;
-    Real* by_cov = out.by_covariance;
+    const Real* cov = block.kept + i * p * (block.width + p) + p * block.width;
     const Move<Lane, known> move(block.places, block.steps, i);
     Real moved[kMostStates * kMostStates];  // P − Q
-    for (int e = 0; e < p * p; ++e) moved[e] = m[p * width + e];
+    for (int e = 0; e < p * p; ++e) moved[e] = cov[e];
     move.add_noise(Real(-1), moved);
     for (int t = 0; t < move.terms(); ++t) {
-      constexpr Real kForgets = 60;  // beyond that a step forgets everything, and its slopes with it
-      const bool forgets = move.a[t] >= kForgets;
       const int o = move.offset(t), n = move.count(t);
       // In the terms' own coordinates the rows of what is by the first state of a term gain that by the sum.
       const auto by_own = [&](int r, int s) {
@@ -645,27 +907,9 @@ struct Loops {
         }
       }
       out.by_variance[t] += by_noise;
-      if (forgets) continue;
+      if (!move.remembers(t)) continue;
       by_length *= block.noise_scale[t];
-      // ⟨m̄mᵀ + 2P̄(P − Q), G⟩ with G = −1 on the term's diagonal and 1 above.
-      Lane sum = Lane::zero();
-      for (Index w = 0; w < width; w += kWidth) {
-        const auto own_mean = [&](int r) {
-          Lane value = Lane::load_unaligned(m + r * width + w);
-          for (int u = 1; r == 0 && u < move.terms(); ++u)
-            value = value - Lane::load_unaligned(m + move.offset(u) * width + w);
-          return value;
-        };
-        for (int r = 0; r < n; ++r) {
-          Lane left = Lane::load_unaligned(by_m + (o + r) * width + w);
-          if (t > 0 && r == 0) left = left + Lane::load_unaligned(by_m + w);
-          Lane right = Lane::zero() - own_mean(o + r);
-          if (r + 1 < n) right = right + own_mean(o + r + 1);
-          sum = mul_add(left, right, sum);
-        }
-      }
-      by_length += sum.sum();
-      for (int r = 0; r < n; ++r) {
+      for (int r = 0; r < n; ++r) {  // ⟨2P̄(P − Q), G⟩
         for (int s = 0; s < p; ++s) {
           const auto own_moved = [&](int column) {
             Real value = moved[s * p + column];
@@ -679,7 +923,6 @@ struct Loops {
       }
       out.by_lengthscale[t] -= move.a[t] * by_length;
     }
-    move.template backward<Lane>(by_m, width);
     move.backward_both_sides(by_cov);
   }
 };

@@ -17,12 +17,13 @@
 namespace bandgp {
 namespace {
 
-/// How the tolerance is shared between the grids and the polynomials.
-constexpr double kGridShare = 0.5, kPolynomialShare = 0.4;
-/// Spacings of the finest grid in a cell.  Longer cells need more polynomials, which cost on every point, and
-/// most beside states; shorter ones make more chunks, which should have some tens of points.
-constexpr Index kFewestSpacings = 6, kFewestBesideStates = 4, kMostSpacings = 12;
-constexpr double kPointsOfChunk = 24;
+/// How the tolerance is shared between the grids, their windows and the polynomials.
+constexpr double kGridShare = 0.5, kCutShare = 0.2, kPolynomialShare = 0.2;
+/// The bounds add up to less than they are given: designs are first tried with so many times the tolerance.
+constexpr double kLargestShare = 4, kLeastShare = 1e-3;
+/// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point, and
+/// shorter ones make more chunks.
+constexpr Index kFewestSpacings = 3, kMostSpacings = 12;
 constexpr Index kFewestPolynomials = 4, kMostPolynomials = 40;
 static_assert(kMostPolynomials <= front::kMostPolynomials);
 /// The noise of a point that says nothing.
@@ -44,6 +45,7 @@ bool has_elements(const Kernel& kernel) {
 }
 
 struct ElementsRepresentation::Parts {
+  explicit Parts(Index threads) : front(threads) {}
   front::Front<double> front;
   front::Front<double>::Slopes slopes;
 
@@ -69,8 +71,8 @@ namespace {
 front::Columns<double> columns(RightHandSides b) { return {b.data, b.columns, b.stride}; }
 }  // namespace
 
-ElementsRepresentation::ElementsRepresentation(double tolerance, double max_bytes)
-    : tolerance_(tolerance), max_bytes_(max_bytes), parts_(std::make_unique<Parts>()) {}
+ElementsRepresentation::ElementsRepresentation(double tolerance, double max_bytes, Index threads)
+    : tolerance_(tolerance), max_bytes_(max_bytes), parts_(std::make_unique<Parts>(threads)) {}
 ElementsRepresentation::~ElementsRepresentation() = default;
 
 Index ElementsRepresentation::basis_size() const { return parts_->front.nodes(); }
@@ -114,16 +116,15 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   }
   q_bound *= weigh_points();
   // How the tolerance is shared is an estimate; the certificate decides.
-  constexpr double kLeastShare = 1e-3;
-  for (double share = 1;; share /= 4) {
-    design(q_bound, share * tolerance_, keep);
+  for (share_ = keep ? share_ : kLargestShare;; share_ /= 2) {
+    design(q_bound, share_ * tolerance_, keep);
     const CertificateInputs inputs{.n = points.size(),
                                    .q = expected_.residual + expected_.weights,
                                    .weights = expected_.weights,
                                    .prior_variance = kernel.variance()};
     const bool within = certificate_for(inputs, static_cast<Index>(nodes_)).nll_error.value() <= tolerance_;
     if (keep || within || !reached_ || smooth_.empty()) break;
-    if (share < kLeastShare) {
+    if (share_ < kLeastShare) {
       reached_ = false;
       break;
     }
@@ -155,6 +156,21 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   for (SmoothTerm& term : smooth_) {
     term.demand = demand_for(kernel_->terms[term.index], weighted_, q_bound, kGridShare * tolerance / count);
     term.design = design_grid(term.demand);
+    nodes_ += most_nodes(term.design, term.demand);
+  }
+  // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
+  // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
+  expected_ = {std::min(q_bound, std::max(2.0 * static_cast<double>(n), 1.5 * seen_.residual)),
+               std::min(q_bound, std::max(2 * nodes_, 1.5 * seen_.weights))};
+  const double r = std::sqrt(expected_.residual), w = std::sqrt(expected_.weights);
+  const auto allowed = [&](double budget) {
+    double error = std::min({0.6 * budget / (r * w + 1e-300), std::sqrt(0.2 * budget) / (r + w + 1e-300),
+                             0.2 * budget / (nodes_ + 1)});
+    for (const SmoothTerm& term : smooth_) error = std::min(error, cut_for_variances(term.demand, others));
+    return error / count;
+  };
+  for (SmoothTerm& term : smooth_) {
+    shorten_windows(term, allowed(kCutShare * tolerance));
     const GridErrors errors = errors_of(term.design, term.demand);
     reached_ = reached_ && term.design.reached && errors.fit_double() &&
                farthest() < kFarthest * term.design.spacing;
@@ -163,36 +179,69 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
     errors_.cut = errors_.cut + errors.cut;
     errors_.cross = errors_.cross + errors.cross;
     errors_.prior = errors_.prior + errors.prior;
-    nodes_ += most_nodes(term.design, term.demand);
   }
-  // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
-  // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
-  expected_ = {std::min(q_bound, std::max(2.0 * static_cast<double>(n), 1.5 * seen_.residual)),
-               std::min(q_bound, std::max(2 * nodes_, 1.5 * seen_.weights))};
-  const double budget = kPolynomialShare * tolerance, r = std::sqrt(expected_.residual),
-               w = std::sqrt(expected_.weights);
-  double allowed = std::min({0.6 * budget / (r * w + 1e-300), std::sqrt(0.2 * budget) / (r + w + 1e-300),
-                             0.2 * budget / (nodes_ + 1)});
-  for (const SmoothTerm& term : smooth_) allowed = std::min(allowed, cut_for_variances(term.demand, others));
   if (!keep) {
     std::ranges::sort(smooth_, std::greater{}, [](const SmoothTerm& term) { return term.design.spacing; });
-    if (!smooth_.empty()) {
-      const double points = static_cast<double>(n) * smooth_.back().design.spacing / points_->span();
-      spacings_ = static_cast<Index>(
-          std::clamp(std::round(kPointsOfChunk / points),
-                     static_cast<double>(rough_.empty() ? kFewestSpacings : kFewestBesideStates),
-                     static_cast<double>(kMostSpacings)));
-    }
-    Index polynomials = kFewestPolynomials;
-    for (SmoothTerm& term : smooth_) {  // finer ones need more
-      term.polynomials = polynomials;
-      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed / count)
-        ++term.polynomials;
-      polynomials = term.polynomials;
-    }
+    choose_cells(allowed(kPolynomialShare * tolerance));
   }
   polynomial_error_ = {};
   for (const SmoothTerm& term : smooth_) polynomial_error_ = polynomial_error_ + error_of_polynomials(term);
+}
+
+/// The dual's windows are made for more than the front's, and are whole numbers of spacings.
+void ElementsRepresentation::shorten_windows(SmoothTerm& term, double allowed) {
+  constexpr double kStep = 0.25, kShortest = 4;
+  const GridDesign widest = term.design;
+  for (term.design.cut = kShortest; term.design.cut < widest.cut; term.design.cut += kStep) {
+    if (errors_of(term.design, term.demand).cut.value() <= allowed) return;
+  }
+  term.design.cut = widest.cut;
+}
+
+/// The cells on which an evaluation takes least, and their polynomials; finer terms need more.
+void ElementsRepresentation::choose_cells(double allowed) {
+  if (smooth_.empty()) return;
+  std::vector<Index> best;
+  double least = std::numeric_limits<double>::infinity();
+  Index chosen = kFewestSpacings;
+  for (spacings_ = kFewestSpacings; spacings_ <= kMostSpacings; ++spacings_) {
+    Index polynomials = kFewestPolynomials;
+    for (SmoothTerm& term : smooth_) {
+      term.polynomials = polynomials;
+      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
+        ++term.polynomials;
+      polynomials = term.polynomials;
+    }
+    if (const double cost = cost_of_cells(); cost < least) {
+      least = cost;
+      chosen = spacings_;
+      best.clear();
+      for (const SmoothTerm& term : smooth_) best.push_back(term.polynomials);
+    }
+  }
+  spacings_ = chosen;
+  for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
+}
+
+/// What a point costs with these cells, in products.
+double ElementsRepresentation::cost_of_cells() const {
+  const double cell = static_cast<double>(spacings_) * smooth_.back().design.spacing;
+  double states = 0, slots = 0, products = 0;
+  for (const markov::StateTerm& term : state_terms_) states += term.states;
+  const auto lanes = [](double x) { return 8 * std::ceil(x / 8); };
+  for (const SmoothTerm& term : smooth_)
+    slots += std::floor(2 * term.design.cut + (1 + 2 * front::kBeyond) * cell / term.design.spacing) + 1;
+  slots = lanes(slots + 3 * states);
+  for (const SmoothTerm& term : smooth_) {
+    const auto q = static_cast<double>(term.polynomials);
+    products += q * slots * (q + slots);
+  }
+  const auto q = static_cast<double>(smooth_.back().polynomials);
+  const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
+  const double columns = lanes(q + states + 2);
+  const double of_point = states > 0 ? 2 * columns * columns : 12 * q;
+  const double of_chunk = 2 * products + 3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
+  return of_point + of_chunk / points;
 }
 
 UpperBound ElementsRepresentation::error_of_polynomials(const SmoothTerm& term) const {
@@ -411,7 +460,7 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
     wanted.push_back(!data);
     ++(data ? i : t);
   }
-  Parts with_tests;
+  Parts with_tests(1);
   front::Front<double>& merged = with_tests.front;
   Parts::lay_out(*this, time.data(), n + m, merged);
   if (const double all = bytes(with_tests, n + m); all > max_bytes_)

@@ -15,7 +15,8 @@ bool has_elements(const Kernel& kernel);
 
 class ElementsRepresentation final : public Representation {
  public:
-  ElementsRepresentation(double tolerance, double max_bytes);
+  /// With two threads the second one takes what chunks need no other chunk for; more are not used.
+  ElementsRepresentation(double tolerance, double max_bytes, Index threads = 1);
   ~ElementsRepresentation() override;
 
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
@@ -63,6 +64,9 @@ class ElementsRepresentation final : public Representation {
   Selection selection(unsigned terms) const;
   double weigh_points();
   void design(double q_bound, double tolerance, bool keep);
+  static void shorten_windows(SmoothTerm& term, double allowed);
+  void choose_cells(double allowed);
+  double cost_of_cells() const;
   UpperBound error_of_polynomials(const SmoothTerm& term) const;
   Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
   double farthest() const;  // from 0, of the points
@@ -79,6 +83,7 @@ class ElementsRepresentation final : public Representation {
   WeightedPoints weighted_{};
   std::vector<double> weights_;
   double nodes_ = 0;         // at most
+  double share_ = 1;         // of the tolerance that the design was made for
   Index spacings_ = 4;       // of the finest grid in a cell
   Squares expected_, seen_;  // what the design was made for, and what the last θ made
   GridErrors errors_;

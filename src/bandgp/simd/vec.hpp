@@ -69,6 +69,8 @@ struct Column {
   BANDGP_INLINE void store_unaligned(double* p) const {
     BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) hn::StoreU(part[i], tag, p + i * kLanes);
   }
+  /// to ← fromᵀ for 8×8 blocks, 64-byte aligned.
+  static BANDGP_INLINE void turn(const double* from, double* to);
   BANDGP_INLINE double sum() const {
     V s = part[0];
     BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Add(s, part[i]);
@@ -222,6 +224,8 @@ BANDGP_INLINE void transpose(const double* from, double* to) {
   }
 #endif
 }
+
+BANDGP_INLINE void Column::turn(const double* from, double* to) { transpose(from, to); }
 
 /// a·b + c and c − a·b; one rounding each where the instruction set has it.
 BANDGP_INLINE double mul_add(double a, double b, double c) {
