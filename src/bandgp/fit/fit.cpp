@@ -20,6 +20,8 @@ namespace {
 
 /// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
 constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
+/// The many starts of a sum are looked at on a part this long of a series that is at least twice as long.
+constexpr Index kPartForSums = 1500;
 /// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
 /// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [math.md
 /// §5]
@@ -484,6 +486,12 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   {
     const Series part = coarse ? part_of(*series, kCoarse) : Series{};
     Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, options.threads, number++);
+    const bool in_part = options.coarse_to_fine && options.kernel.terms.size() > 1 &&
+                         stage.series().size() >= 2 * kPartForSums;
+    const Series shorter = in_part ? part_of(stage.series(), kPartForSums) : Series{};
+    if (in_part)
+      stage.add_part(
+          std::make_unique<Stage>(shorter, options.mean, loose, max_bytes, options.threads, stage.number()));
     found_by_search = search(trainer, stage, options.kernel, options.mean, fixed, init);
     best = found_by_search.best;
   }

@@ -142,14 +142,21 @@ Candidate search_one_term(const Task& task) {
     starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
     if (!std::isfinite(starts.front().nll)) return starts.front();
   }
-  return with_more_noise(task, task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds));
+  const std::vector<Candidate> kept =
+      task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  return with_more_noise(task, kept.empty() ? Candidate() : kept.front());
 }
 
-SearchResult search_sum(const Task& task) {
-  constexpr Trainer::Round kRounds[] = {{10, 8, 3}, {15, 4, 2}, {60, 1}};
+/// What a look at many starts for a sum found.
+struct Finalists {
+  std::vector<Candidate> sums;   // the best first
+  std::vector<Candidate> parts;  // see SearchResult
+};
+
+Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds) {
   const std::size_t terms = task.kernel.terms.size();
   const bool profile = task.scale_is_free() && !task.any_init();
-  SearchResult result;
+  Finalists result;
   std::vector<Candidate> starts;
   std::vector<std::size_t> shapes_seen;
   for (std::size_t term = terms; term-- > 0;) {  // leaving out either of two equal terms is the same
@@ -188,7 +195,61 @@ SearchResult search_sum(const Task& task) {
     if (result.parts.empty() || !task.trainer.cancelled())
       starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
   }
-  result.best = task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  result.sums = task.trainer.race(task.stage, task.parameters, std::move(starts), rounds);
+  return result;
+}
+
+/// What was found on a part of the series, with its loss on all of it.
+void bring_from_part(const Task& task, Index points, Candidate& candidate) {
+  const double ratio = static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
+  for (double& h : candidate.inverse_hessian) h /= ratio;  // the loss grows with n, and its curvature with it
+  Likelihood likelihood;
+  candidate.nll = task.trainer.evaluate(task.stage, candidate.model, false, likelihood);
+  candidate.doubtful = std::isfinite(candidate.nll) && gradient_is_doubtful(likelihood);
+  candidate.status = BfgsStatus::out_of_evaluations;
+}
+
+/// The parts of a sum, found on a part of the series, on all of it; without those that are far above `best`.
+std::vector<Candidate> parts_on_all(const Task& task, const std::vector<Candidate>& parts, Index points,
+                                    double best) {
+  std::vector<Candidate> kept;
+  const double ratio = static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
+  for (Candidate part : parts) {
+    bring_from_part(task, points, part);
+    const Parameters trained = trained_parameters(part.model, task.fixed, task.scale);
+    // Fitted to a part of the data, each parameter is off by a standard error of that part, which costs half
+    // a nat there and `ratio` times as much on all of them; four times that is seldom exceeded.
+    const double may_gain = 2 * ratio * static_cast<double>(trained.free_count());
+    if (!std::isfinite(part.nll) || (part.nll - may_gain > best && !task.trainer.cancelled())) continue;
+    if (!task.trainer.cancelled()) {
+      const Candidate lower = task.trainer.descend(task.stage, trained, part, 1e-4, 60);
+      if (lower.nll < part.nll) part = lower;
+    }
+    kept.push_back(part);
+  }
+  return kept;
+}
+
+/// Many starts, on a part of the series where it has one, and the best few of them on all of it.
+Finalists find_sum(const Task& task) {
+  constexpr Trainer::Round kAllAtOnce[] = {{10, 8, 3}, {15, 4, 2}, {60, 1}};
+  constexpr Trainer::Round kOnPart[] = {{10, 8, 3}, {15, 4, 2}, {30, 4, 2}};
+  constexpr Trainer::Round kOnAll[] = {{8, 2}, {60, 1}};
+  Stage* part = task.stage.part();
+  if (part == nullptr) return look_for_sum(task, kAllAtOnce);
+  const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init);
+  Finalists found = look_for_sum(on_part, kOnPart);
+  const Index points = part->series().size();
+  for (Candidate& sum : found.sums) bring_from_part(task, points, sum);
+  found.sums = task.trainer.race(task.stage, task.parameters, std::move(found.sums), kOnAll);
+  const double best = found.sums.empty() ? std::numeric_limits<double>::infinity() : found.sums.front().nll;
+  found.parts = parts_on_all(task, found.parts, points, best);
+  return found;
+}
+
+SearchResult search_sum(const Task& task) {
+  Finalists found = find_sum(task);
+  SearchResult result{found.sums.empty() ? Candidate() : found.sums.front(), std::move(found.parts)};
   if (std::isfinite(result.best.nll)) result.best = with_more_noise(task, result.best);
   for (const Candidate& part : result.parts) {
     if (!(result.best.nll < part.nll - kLeastGain)) result.best = part;
