@@ -99,12 +99,15 @@ Candidate with_more_noise(const Task& task, Candidate found) {
   const std::vector<std::optional<double>>& fixed = task.fixed;
   if (fixed.back() || !(found.model.noise < kLittle * variance)) return found;
   Candidate best = found;
+  int unfelt = 0;
   for (double ratio = 1e-3; ratio * variance > 3 * found.model.noise && ratio > 1e-13; ratio *= 0.1) {
     if (task.trainer.cancelled()) return best;
     InternalModel model = found.model;
     model.noise = ratio * variance;
     const Candidate other = task.trainer.look_at(task.stage, task.parameters, model, false);
     if (other.nll < best.nll - 1e-6 * std::abs(best.nll) - 1e-3) best = other;
+    unfelt = std::abs(other.nll - found.nll) < 1e-3 ? unfelt + 1 : 0;
+    if (unfelt == 2) break;  // over a factor of ten, nor will less be
   }
   if (!(best.nll < found.nll)) return found;
   const Candidate lower = task.trainer.descend(task.stage, task.parameters, best, 1e-4, 60);
@@ -147,6 +150,23 @@ Candidate search_one_term(const Task& task) {
   return with_more_noise(task, kept.empty() ? Candidate() : kept.front());
 }
 
+/// Noise that the loss does not feel tells nothing of the noise beside one term more, and with hardly any
+/// noise evaluations are expensive and their gradients doubtful: the largest one that costs next to nothing.
+double noise_for_starts(const Task& task, const Candidate& smaller) {
+  constexpr double kNextToNothing = 0.05;  // nats
+  const double variance = smaller.model.kernel.variance();
+  if (task.fixed.back()) return smaller.model.noise;
+  for (const double ratio : {1e-4, 1e-6, 1e-8, 1e-10}) {
+    if (ratio * variance < 10 * smaller.model.noise || task.trainer.cancelled()) break;
+    InternalModel model = smaller.model;
+    model.noise = ratio * variance;
+    Likelihood likelihood;
+    if (task.trainer.evaluate(task.stage, model, false, likelihood) < smaller.nll + kNextToNothing)
+      return model.noise;
+  }
+  return smaller.model.noise;
+}
+
 /// What a look at many starts for a sum found.
 struct Finalists {
   std::vector<Candidate> sums;   // the best first
@@ -177,8 +197,10 @@ Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds)
       part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
       result.parts.push_back(part);
     }
+    InternalModel origin = base.model;
+    origin.noise = noise_for_starts(task, base);
     for (const std::vector<InternalModel>& group :
-         split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
+         split_starts(origin, task.kernel, term, task.scale, task.longest_start(term))) {
       Candidate best;
       for (const InternalModel& model : group) {
         if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;

@@ -163,6 +163,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   };
   bool by_differences = false;
   Differences differences;
+  if (start.difference_step.size() == logs) differences.step = start.difference_step;
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
     inputs.place(x.subspan(logs));
     InternalModel model = parameters.model(x.first(logs));
@@ -216,7 +217,8 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
                   result.status,
                   start.family,
                   by_differences,
-                  profile};
+                  profile,
+                  differences.step};
   if (profile && std::isfinite(result.value)) {
     InternalModel scaled = found.model;
     (void)evaluate_profiled(stage, scaled, likelihood);

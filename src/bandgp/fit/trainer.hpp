@@ -20,6 +20,7 @@ struct Candidate {
   std::size_t family = 0;  // starts of one origin, which compete with each other first
   bool doubtful = false;   // the exact gradient is, here or hereabouts
   bool profiled = false;   // the curvature is that of the loss at the best scale of the variances
+  std::vector<double> difference_step;  // of gradients by differences, where there were any
 };
 
 /// A series (all of it or a part) with its evaluator.
