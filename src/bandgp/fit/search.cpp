@@ -221,9 +221,20 @@ Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds)
   return result;
 }
 
+double points_ratio(const Task& task, Index points) {
+  return static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
+}
+
+/// What a descent on the whole series may gain, nats.  Fitted to a part of the data, each parameter is off by
+/// a standard error of that part, which costs half a nat there and the ratio of the lengths as much on all of
+/// them; four times that is seldom exceeded.
+double may_gain(const Task& task, Index points, const Parameters& parameters) {
+  return 2 * points_ratio(task, points) * static_cast<double>(parameters.free_count());
+}
+
 /// What was found on a part of the series, with its loss on all of it.
 void bring_from_part(const Task& task, Index points, Candidate& candidate) {
-  const double ratio = static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
+  const double ratio = points_ratio(task, points);
   for (double& h : candidate.inverse_hessian) h /= ratio;  // the loss grows with n, and its curvature with it
   Likelihood likelihood;
   candidate.nll = task.trainer.evaluate(task.stage, candidate.model, false, likelihood);
@@ -235,14 +246,11 @@ void bring_from_part(const Task& task, Index points, Candidate& candidate) {
 std::vector<Candidate> parts_on_all(const Task& task, const std::vector<Candidate>& parts, Index points,
                                     double best) {
   std::vector<Candidate> kept;
-  const double ratio = static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
   for (Candidate part : parts) {
     bring_from_part(task, points, part);
     const Parameters trained = trained_parameters(part.model, task.fixed, task.scale);
-    // Fitted to a part of the data, each parameter is off by a standard error of that part, which costs half
-    // a nat there and `ratio` times as much on all of them; four times that is seldom exceeded.
-    const double may_gain = 2 * ratio * static_cast<double>(trained.free_count());
-    if (!std::isfinite(part.nll) || (part.nll - may_gain > best && !task.trainer.cancelled())) continue;
+    const bool far_above = part.nll - may_gain(task, points, trained) > best;
+    if (!std::isfinite(part.nll) || (far_above && !task.trainer.cancelled())) continue;
     if (!task.trainer.cancelled()) {
       const Candidate lower = task.trainer.descend(task.stage, trained, part, 1e-4, 60);
       if (lower.nll < part.nll) part = lower;
@@ -254,15 +262,22 @@ std::vector<Candidate> parts_on_all(const Task& task, const std::vector<Candidat
 
 /// Many starts, on a part of the series where it has one, and the best few of them on all of it.
 Finalists find_sum(const Task& task) {
-  constexpr Trainer::Round kAllAtOnce[] = {{10, 8, 3}, {15, 4, 2}, {60, 1}};
-  constexpr Trainer::Round kOnPart[] = {{10, 8, 3}, {15, 4, 2}, {30, 4, 2}};
+  constexpr Trainer::Round kAllAtOnce[] = {{5, 10, 4}, {10, 5, 2}, {20, 2}, {60, 1}};
+  constexpr Trainer::Round kOnPart[] = {{5, 8, 3}, {10, 4, 2}, {20, 3, 1}};
   constexpr Trainer::Round kOnAll[] = {{8, 2}, {60, 1}};
   Stage* part = task.stage.part();
   if (part == nullptr) return look_for_sum(task, kAllAtOnce);
   const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init);
   Finalists found = look_for_sum(on_part, kOnPart);
   const Index points = part->series().size();
-  for (Candidate& sum : found.sums) bring_from_part(task, points, sum);
+  double least = std::numeric_limits<double>::infinity();
+  for (Candidate& sum : found.sums) {
+    bring_from_part(task, points, sum);
+    least = std::min(least, sum.nll);
+  }
+  std::erase_if(found.sums, [&](const Candidate& sum) {
+    return sum.nll - may_gain(task, points, task.parameters) > least;
+  });
   found.sums = task.trainer.race(task.stage, task.parameters, std::move(found.sums), kOnAll);
   const double best = found.sums.empty() ? std::numeric_limits<double>::infinity() : found.sums.front().nll;
   found.parts = parts_on_all(task, found.parts, points, best);

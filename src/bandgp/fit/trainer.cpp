@@ -198,10 +198,10 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   // error away from the minimum.
   options.gradient_tolerance = std::sqrt(step_tolerance * static_cast<double>(stage.series().size()));
   options.max_evaluations = max_evaluations;
-  // A gradient by differences takes several evaluations of the loss, each of less than half the cost.
-  constexpr int kOfDifferences = 6;
+  // A gradient by differences takes two evaluations of the loss for each parameter.
+  const int of_differences = 2 * static_cast<int>(logs) + 1;
   options.exhausted = [&, begin = result_.evaluations] {
-    return result_.evaluations - begin >= kOfDifferences * max_evaluations;
+    return result_.evaluations - begin >= of_differences * max_evaluations;
   };
   options.cancelled = options_.cancelled;
   options.rounding = [&](std::span<const double> at) {
