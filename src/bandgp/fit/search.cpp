@@ -262,7 +262,7 @@ std::vector<Candidate> parts_on_all(const Task& task, const std::vector<Candidat
 
 /// Many starts, on a part of the series where it has one, and the best few of them on all of it.
 Finalists find_sum(const Task& task) {
-  constexpr Trainer::Round kAllAtOnce[] = {{5, 10, 4}, {10, 5, 2}, {20, 2}, {60, 1}};
+  constexpr Trainer::Round kAllAtOnce[] = {{5, 10, 4}, {10, 5, 2}, {20, 3}, {60, 1}};
   constexpr Trainer::Round kOnPart[] = {{5, 8, 3}, {10, 4, 2}, {20, 3, 1}};
   constexpr Trainer::Round kOnAll[] = {{8, 2}, {60, 1}};
   Stage* part = task.stage.part();
