@@ -15,7 +15,7 @@ bool difference(const std::function<double(std::span<const double>)>& loss, std:
                 double value, const std::function<bool()>& cancelled, Differences& differences) {
   // Both sides of x lie 0.05 nats above it, where the loss is quadratic: many times its rounding, and little
   // enough for the third derivative not to matter.
-  constexpr double kRise = 0.1, kMost = 4 * kRise, kShortest = 1e-5, kLongest = 0.03, kTooShort = 1.0 / 3;
+  constexpr double kRise = 0.1, kShortest = 1e-5, kLongest = 0.03, kTooShort = 1.0 / 3;
   const std::size_t p = x.size();
   if (differences.step.empty()) differences.step.assign(p, 3e-3);
   differences.gradient.assign(p, 0.0);
@@ -47,7 +47,7 @@ bool difference(const std::function<double(std::span<const double>)>& loss, std:
       differences.step[i] = std::clamp(better, kShortest, kLongest);
       // Both sides of a step that is too short differ from x by little more than rounding, and the curvature
       // may then have either sign.
-      const bool too_long = std::abs(rise) > kMost && h > kShortest;
+      const bool too_long = std::abs(rise) > differences.largest_rise && h > kShortest;
       const bool too_short = !shortened && h < kTooShort * differences.step[i];
       if (!(too_long || too_short) || attempt == 4) break;
       shortened = shortened || too_long;

@@ -16,6 +16,7 @@ namespace bandgp {
 bool gradient_is_doubtful(const Likelihood& likelihood);
 
 struct Differences {
+  double largest_rise = 2;        // nats: a step that raises the loss by more, both sides added, is too long
   std::vector<double> step;       // by variable, for the next time; empty: to be found
   std::vector<double> measured;   // by variable, the step that gradient and curvature were measured with
   std::vector<double> gradient;   // by variable

@@ -300,6 +300,7 @@ bool is_minimum(const Ending& end) {
 bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& end) {
   constexpr int kRounds = 4;
   Differences differences;
+  differences.largest_rise = 0.4;  // the third derivative must not decide what a Newton step could gain
   bool by_differences = false;
   const auto evaluate_at = [&](const InternalModel& model) {
     const double nll = trainer.evaluate(stage, model, true, end.likelihood);
@@ -346,7 +347,10 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
       const InternalModel model = end.parameters.model(polished);
       if (evaluate_at(model) && end.likelihood.nll <= before.nll) {
         end.found.model = model;
-        end.curvature.decrement = decrement(curve, end.parameters.pick(end.likelihood.gradient));
+        std::vector<double> left = end.parameters.pick(end.likelihood.gradient);
+        for (std::size_t i = 0; i < left.size(); ++i)
+          if (!end.inside[i]) left[i] = 0;  // its bound holds it, however steep the loss is there
+        end.curvature.decrement = decrement(curve, left);
         if (is_minimum(end)) return true;
         end.found.inverse_hessian = curve.inverse_hessian;
       } else {

@@ -111,11 +111,13 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
     if (lengthscale <= scale.gap) add(lengthscale, smaller.noise, 1, 0.01 * smaller.noise);
     add(lengthscale, 0.1 * variance, 0.9, 0.5 * smaller.noise);
     add(lengthscale, 0.01 * variance, 1, 0.1 * smaller.noise);
-    // Between noise and variance there is room for a ripple on a smooth curve.
-    if (smaller.noise < 1e-5 * variance)
-      add(lengthscale, std::sqrt(smaller.noise * variance), 1, smaller.noise);
     if (!same_shape)
       add(lengthscale, 0.2 * variance, 0.8, 1e-3 * smaller.noise);  // a rougher term is all noise
+  }
+  if (smaller.noise < 1e-5 * variance) {  // there is room between noise and variance: a ripple on the curve
+    starts.emplace_back();
+    for (const double factor : {0.7, 0.4})
+      add(factor * shortest, std::sqrt(smaller.noise * variance), 1, smaller.noise);
   }
   if (!same_shape) {  // as fast, and of another smoothness
     starts.emplace_back();
