@@ -204,6 +204,40 @@ TEST(Optimum, without_support_for_a_term_has_it_at_zero_variance_and_says_so) {
   EXPECT_GE(vanished, 2);
 }
 
+TEST(Optimum, at_a_bound_is_said_to_be_there) {
+  // A walk with a drift: the longest length-scale allowed, where the loss still falls, and a last Newton step
+  // of the other parameters.
+  for (const std::uint64_t seed : {4U, 11U}) {
+    support::Random random(seed);
+    const Values time = simulate_times(300, 1, 0, false, seed);
+    Values value = bandgp::simulate(parse_kernel("1*se(lengthscale=8)"), 0.01, time, seed);
+    double walk = 0;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      walk += 0.3 * random.normal();
+      value[i] += walk + 0.5 * time[i];
+    }
+    const FitResult result = fitted(series_of(time, value), "matern12 + matern32");
+    EXPECT_EQ(result.status, FitStatus::at_bound) << seed << ": " << result.message;
+  }
+}
+
+TEST(Optimum, of_a_sum_of_a_long_series_is_that_of_a_search_on_all_of_it) {
+  // From 3,000 points on the many starts are looked at on a part.
+  const auto series = simulated("1*se(lengthscale=60) + 0.2*matern12(lengthscale=5)", 0.01, 3000, true, 5);
+  FitOptions options;
+  options.kernel = parse_kernel("se + matern12");
+  const FitResult in_part = fit(series, options);
+  options.coarse_to_fine = false;
+  const FitResult on_all = fit(series, options);
+  EXPECT_EQ(in_part.status, FitStatus::converged) << in_part.message;
+  EXPECT_CLOSE(in_part.nll, on_all.nll, 1e-3);
+  const auto whole = [](const FitResult& result) {
+    return std::ranges::count(result.trace, result.series->size(), &TraceEntry::n);
+  };
+  EXPECT_EQ(whole(on_all), on_all.evaluations);
+  EXPECT_LT(4 * whole(in_part), whole(on_all));
+}
+
 TEST(Optimum, interrupted_while_a_sum_is_searched_is_the_best_of_the_parts) {
   const auto series = simulated("1*se(lengthscale=6)", 1e-2, 200, true, 4);
   const FitResult one = fitted(series, "se");

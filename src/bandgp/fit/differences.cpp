@@ -15,13 +15,15 @@ bool difference(const std::function<double(std::span<const double>)>& loss, std:
                 double value, const std::function<bool()>& cancelled, Differences& differences) {
   // Both sides of x lie 0.05 nats above it, where the loss is quadratic: many times its rounding, and little
   // enough for the third derivative not to matter.
-  constexpr double kRise = 0.1, kMost = 2, kShortest = 1e-5, kLongest = 0.03;
+  constexpr double kRise = 0.1, kShortest = 1e-5, kLongest = 0.03, kTooShort = 1.0 / 3;
   const std::size_t p = x.size();
   if (differences.step.empty()) differences.step.assign(p, 3e-3);
   differences.gradient.assign(p, 0.0);
   differences.curvature.assign(p, 0.0);
+  differences.measured.assign(p, 0.0);
   std::vector<double> moved(x.begin(), x.end());
   for (std::size_t i = 0; i < p; ++i) {
+    bool shortened = false;
     for (int attempt = 0;; ++attempt) {
       const double h = differences.step[i];
       double sides[2];
@@ -33,15 +35,22 @@ bool difference(const std::function<double(std::span<const double>)>& loss, std:
       moved[i] = x[i];
       if (!std::isfinite(sides[0] + sides[1])) {
         if (attempt == 4) return false;
+        shortened = true;
         differences.step[i] = std::max(kShortest, 0.2 * h);
         continue;
       }
       const double rise = sides[0] + sides[1] - 2 * value;
       differences.gradient[i] = (sides[1] - sides[0]) / (2 * h);
       differences.curvature[i] = rise / (h * h);
+      differences.measured[i] = h;
       const double better = h * std::sqrt(kRise / std::max(std::abs(rise), 1e-3 * kRise));
       differences.step[i] = std::clamp(better, kShortest, kLongest);
-      if (std::abs(rise) <= kMost || h <= kShortest || attempt == 4) break;
+      // Both sides of a step that is too short differ from x by little more than rounding, and the curvature
+      // may then have either sign.
+      const bool too_long = std::abs(rise) > differences.largest_rise && h > kShortest;
+      const bool too_short = !shortened && h < kTooShort * differences.step[i];
+      if (!(too_long || too_short) || attempt == 4) break;
+      shortened = shortened || too_long;
     }
   }
   return true;

@@ -16,13 +16,17 @@ namespace bandgp {
 bool gradient_is_doubtful(const Likelihood& likelihood);
 
 struct Differences {
-  std::vector<double> step;       // by variable; empty: to be found
+  double largest_rise = 2;        // nats: a step that raises the loss by more, both sides added, is too long
+  std::vector<double> step;       // by variable, for the next time; empty: to be found
+  std::vector<double> measured;   // by variable, the step that gradient and curvature were measured with
   std::vector<double> gradient;   // by variable
   std::vector<double> curvature;  // ∂²/∂x²
 };
 
 /// Central differences of the loss at x, where it is `value`.  Each step is adapted to the curvature found,
-/// and kept for the next time.  False where the loss has no finite value nearby, or once `cancelled` says so.
+/// and kept for the next time; a step so short or so long that rounding or the third derivative would decide
+/// is not used, but measured again.  False where the loss has no finite value nearby, or once `cancelled`
+/// says so.
 bool difference(const std::function<double(std::span<const double>)>& loss, std::span<const double> x,
                 double value, const std::function<bool()>& cancelled, Differences& differences);
 

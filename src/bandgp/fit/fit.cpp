@@ -20,6 +20,8 @@ namespace {
 
 /// Up to this many points everything is done on all of them; above, the search for a good start uses a part.
 constexpr Index kSmall = 6000, kCoarse = 4096, kMiddle = 65536;
+/// The many starts of a sum are looked at on a part this long of a series that is at least twice as long.
+constexpr Index kPartForSums = 1500;
 /// The search is content with this certificate; the last stage wants one that leaves the optimum where it is:
 /// ∂NLL/∂log ℓ is off by about 40 times the NLL's error.                                             [math.md
 /// §5]
@@ -298,6 +300,7 @@ bool is_minimum(const Ending& end) {
 bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& end) {
   constexpr int kRounds = 4;
   Differences differences;
+  differences.largest_rise = 0.4;  // the third derivative must not decide what a Newton step could gain
   bool by_differences = false;
   const auto evaluate_at = [&](const InternalModel& model) {
     const double nll = trainer.evaluate(stage, model, true, end.likelihood);
@@ -344,7 +347,10 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
       const InternalModel model = end.parameters.model(polished);
       if (evaluate_at(model) && end.likelihood.nll <= before.nll) {
         end.found.model = model;
-        end.curvature.decrement = decrement(curve, end.parameters.pick(end.likelihood.gradient));
+        std::vector<double> left = end.parameters.pick(end.likelihood.gradient);
+        for (std::size_t i = 0; i < left.size(); ++i)
+          if (!end.inside[i]) left[i] = 0;  // its bound holds it, however steep the loss is there
+        end.curvature.decrement = decrement(curve, left);
         if (is_minimum(end)) return true;
         end.found.inverse_hessian = curve.inverse_hessian;
       } else {
@@ -484,6 +490,12 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   {
     const Series part = coarse ? part_of(*series, kCoarse) : Series{};
     Stage stage(coarse ? part : *series, options.mean, loose, max_bytes, options.threads, number++);
+    const bool in_part = options.coarse_to_fine && options.kernel.terms.size() > 1 &&
+                         stage.series().size() >= 2 * kPartForSums;
+    const Series shorter = in_part ? part_of(stage.series(), kPartForSums) : Series{};
+    if (in_part)
+      stage.add_part(
+          std::make_unique<Stage>(shorter, options.mean, loose, max_bytes, options.threads, stage.number()));
     found_by_search = search(trainer, stage, options.kernel, options.mean, fixed, init);
     best = found_by_search.best;
   }

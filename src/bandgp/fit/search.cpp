@@ -99,12 +99,15 @@ Candidate with_more_noise(const Task& task, Candidate found) {
   const std::vector<std::optional<double>>& fixed = task.fixed;
   if (fixed.back() || !(found.model.noise < kLittle * variance)) return found;
   Candidate best = found;
+  int unfelt = 0;
   for (double ratio = 1e-3; ratio * variance > 3 * found.model.noise && ratio > 1e-13; ratio *= 0.1) {
     if (task.trainer.cancelled()) return best;
     InternalModel model = found.model;
     model.noise = ratio * variance;
     const Candidate other = task.trainer.look_at(task.stage, task.parameters, model, false);
     if (other.nll < best.nll - 1e-6 * std::abs(best.nll) - 1e-3) best = other;
+    unfelt = std::abs(other.nll - found.nll) < 1e-3 ? unfelt + 1 : 0;
+    if (unfelt == 2) break;  // over a factor of ten, nor will less be
   }
   if (!(best.nll < found.nll)) return found;
   const Candidate lower = task.trainer.descend(task.stage, task.parameters, best, 1e-4, 60);
@@ -142,14 +145,38 @@ Candidate search_one_term(const Task& task) {
     starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
     if (!std::isfinite(starts.front().nll)) return starts.front();
   }
-  return with_more_noise(task, task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds));
+  const std::vector<Candidate> kept =
+      task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  return with_more_noise(task, kept.empty() ? Candidate() : kept.front());
 }
 
-SearchResult search_sum(const Task& task) {
-  constexpr Trainer::Round kRounds[] = {{10, 8, 3}, {15, 4, 2}, {60, 1}};
+/// Noise that the loss does not feel tells nothing of the noise beside one term more, and with hardly any
+/// noise evaluations are expensive and their gradients doubtful: the largest one that costs next to nothing.
+double noise_for_starts(const Task& task, const Candidate& smaller) {
+  constexpr double kNextToNothing = 0.05;  // nats
+  const double variance = smaller.model.kernel.variance();
+  if (task.fixed.back()) return smaller.model.noise;
+  for (const double ratio : {1e-4, 1e-6, 1e-8, 1e-10}) {
+    if (ratio * variance < 10 * smaller.model.noise || task.trainer.cancelled()) break;
+    InternalModel model = smaller.model;
+    model.noise = ratio * variance;
+    Likelihood likelihood;
+    if (task.trainer.evaluate(task.stage, model, false, likelihood) < smaller.nll + kNextToNothing)
+      return model.noise;
+  }
+  return smaller.model.noise;
+}
+
+/// What a look at many starts for a sum found.
+struct Finalists {
+  std::vector<Candidate> sums;   // the best first
+  std::vector<Candidate> parts;  // see SearchResult
+};
+
+Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds) {
   const std::size_t terms = task.kernel.terms.size();
   const bool profile = task.scale_is_free() && !task.any_init();
-  SearchResult result;
+  Finalists result;
   std::vector<Candidate> starts;
   std::vector<std::size_t> shapes_seen;
   for (std::size_t term = terms; term-- > 0;) {  // leaving out either of two equal terms is the same
@@ -170,8 +197,10 @@ SearchResult search_sum(const Task& task) {
       part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
       result.parts.push_back(part);
     }
+    InternalModel origin = base.model;
+    origin.noise = noise_for_starts(task, base);
     for (const std::vector<InternalModel>& group :
-         split_starts(base.model, task.kernel, term, task.scale, task.longest_start(term))) {
+         split_starts(origin, task.kernel, term, task.scale, task.longest_start(term))) {
       Candidate best;
       for (const InternalModel& model : group) {
         if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;
@@ -188,7 +217,76 @@ SearchResult search_sum(const Task& task) {
     if (result.parts.empty() || !task.trainer.cancelled())
       starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
   }
-  result.best = task.trainer.race(task.stage, task.parameters, std::move(starts), kRounds);
+  result.sums = task.trainer.race(task.stage, task.parameters, std::move(starts), rounds);
+  return result;
+}
+
+double points_ratio(const Task& task, Index points) {
+  return static_cast<double>(task.stage.series().size()) / static_cast<double>(points);
+}
+
+/// What a descent on the whole series may gain, nats.  Fitted to a part of the data, each parameter is off by
+/// a standard error of that part, which costs half a nat there and the ratio of the lengths as much on all of
+/// them; four times that is seldom exceeded.
+double may_gain(const Task& task, Index points, const Parameters& parameters) {
+  return 2 * points_ratio(task, points) * static_cast<double>(parameters.free_count());
+}
+
+/// What was found on a part of the series, with its loss on all of it.
+void bring_from_part(const Task& task, Index points, Candidate& candidate) {
+  const double ratio = points_ratio(task, points);
+  for (double& h : candidate.inverse_hessian) h /= ratio;  // the loss grows with n, and its curvature with it
+  Likelihood likelihood;
+  candidate.nll = task.trainer.evaluate(task.stage, candidate.model, false, likelihood);
+  candidate.doubtful = std::isfinite(candidate.nll) && gradient_is_doubtful(likelihood);
+  candidate.status = BfgsStatus::out_of_evaluations;
+}
+
+/// The parts of a sum, found on a part of the series, on all of it; without those that are far above `best`.
+std::vector<Candidate> parts_on_all(const Task& task, const std::vector<Candidate>& parts, Index points,
+                                    double best) {
+  std::vector<Candidate> kept;
+  for (Candidate part : parts) {
+    bring_from_part(task, points, part);
+    const Parameters trained = trained_parameters(part.model, task.fixed, task.scale);
+    const bool far_above = part.nll - may_gain(task, points, trained) > best;
+    if (!std::isfinite(part.nll) || (far_above && !task.trainer.cancelled())) continue;
+    if (!task.trainer.cancelled()) {
+      const Candidate lower = task.trainer.descend(task.stage, trained, part, 1e-4, 60);
+      if (lower.nll < part.nll) part = lower;
+    }
+    kept.push_back(part);
+  }
+  return kept;
+}
+
+/// Many starts, on a part of the series where it has one, and the best few of them on all of it.
+Finalists find_sum(const Task& task) {
+  constexpr Trainer::Round kAllAtOnce[] = {{5, 10, 4}, {10, 5, 2}, {20, 3}, {60, 1}};
+  constexpr Trainer::Round kOnPart[] = {{5, 8, 3}, {10, 4, 2}, {20, 3, 1}};
+  constexpr Trainer::Round kOnAll[] = {{8, 2}, {60, 1}};
+  Stage* part = task.stage.part();
+  if (part == nullptr) return look_for_sum(task, kAllAtOnce);
+  const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init);
+  Finalists found = look_for_sum(on_part, kOnPart);
+  const Index points = part->series().size();
+  double least = std::numeric_limits<double>::infinity();
+  for (Candidate& sum : found.sums) {
+    bring_from_part(task, points, sum);
+    least = std::min(least, sum.nll);
+  }
+  std::erase_if(found.sums, [&](const Candidate& sum) {
+    return sum.nll - may_gain(task, points, task.parameters) > least;
+  });
+  found.sums = task.trainer.race(task.stage, task.parameters, std::move(found.sums), kOnAll);
+  const double best = found.sums.empty() ? std::numeric_limits<double>::infinity() : found.sums.front().nll;
+  found.parts = parts_on_all(task, found.parts, points, best);
+  return found;
+}
+
+SearchResult search_sum(const Task& task) {
+  Finalists found = find_sum(task);
+  SearchResult result{found.sums.empty() ? Candidate() : found.sums.front(), std::move(found.parts)};
   if (std::isfinite(result.best.nll)) result.best = with_more_noise(task, result.best);
   for (const Candidate& part : result.parts) {
     if (!(result.best.nll < part.nll - kLeastGain)) result.best = part;

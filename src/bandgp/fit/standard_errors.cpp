@@ -40,7 +40,7 @@ bool from_values(Trainer& trainer, Stage& stage, const Parameters& parameters, c
     hessian(column, column) = known.curvature[a];
     for (std::size_t i = 0; i < j; ++i) {
       const std::size_t b = index[i];
-      const double h = known.step[a], k = known.step[b];
+      const double h = known.measured[a], k = known.measured[b];
       std::vector<double> moved = x;
       moved[a] += h;
       moved[b] -= k;  // downhill where both logs raise the variance: the two steps must not add up
@@ -89,7 +89,7 @@ Curvature curvature(Trainer& trainer, Stage& stage, const Parameters& parameters
   // far they can be trusted; differences of the loss are off by a few times its rounding.
   Eigen::VectorXd unit(p);
   for (Eigen::Index i = 0; i < p; ++i)
-    unit[i] = by_values ? differences->step[index[static_cast<std::size_t>(i)]]
+    unit[i] = by_values ? differences->measured[index[static_cast<std::size_t>(i)]]
                         : 1 / std::sqrt(std::max(1.0, std::abs(hessian(i, i))));
   Eigen::MatrixXd scaled = unit.asDiagonal() * hessian * unit.asDiagonal();
   const double doubt =

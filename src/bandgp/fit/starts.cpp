@@ -114,6 +114,11 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
     if (!same_shape)
       add(lengthscale, 0.2 * variance, 0.8, 1e-3 * smaller.noise);  // a rougher term is all noise
   }
+  if (smaller.noise < 1e-5 * variance) {  // there is room between noise and variance: a ripple on the curve
+    starts.emplace_back();
+    for (const double factor : {0.7, 0.4})
+      add(factor * shortest, std::sqrt(smaller.noise * variance), 1, smaller.noise);
+  }
   if (!same_shape) {  // as fast, and of another smoothness
     starts.emplace_back();
     add(shortest, 0.5 * variance, 0.5, smaller.noise);

@@ -38,6 +38,18 @@ struct Box {
   }
 };
 
+/// The logs of all parameters, terms of equal shapes in the order of their length-scales: se + se with its
+/// terms exchanged is the same model.
+std::vector<double> logs_in_order(InternalModel model) {
+  std::ranges::stable_sort(model.kernel.terms, [](const Term& a, const Term& b) {
+    return a.shape.index() != b.shape.index() ? a.shape.index() < b.shape.index()
+                                              : a.lengthscale < b.lengthscale;
+  });
+  std::vector<double> values = parameter_values(model);
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
 /// Inducing inputs as the optimiser sees them, where they may move: in length-scales of the start, so that
 /// steps are of one size with those of the logs.
 class MovingInputs {
@@ -151,6 +163,7 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   };
   bool by_differences = false;
   Differences differences;
+  if (start.difference_step.size() == logs) differences.step = start.difference_step;
   const Objective objective = [&](std::span<const double> x, std::span<double> gradient) {
     inputs.place(x.subspan(logs));
     InternalModel model = parameters.model(x.first(logs));
@@ -185,10 +198,10 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
   // error away from the minimum.
   options.gradient_tolerance = std::sqrt(step_tolerance * static_cast<double>(stage.series().size()));
   options.max_evaluations = max_evaluations;
-  // A gradient by differences takes several evaluations of the loss, each of less than half the cost.
-  constexpr int kOfDifferences = 6;
+  // A gradient by differences takes two evaluations of the loss for each parameter.
+  const int of_differences = 2 * static_cast<int>(logs) + 1;
   options.exhausted = [&, begin = result_.evaluations] {
-    return result_.evaluations - begin >= kOfDifferences * max_evaluations;
+    return result_.evaluations - begin >= of_differences * max_evaluations;
   };
   options.cancelled = options_.cancelled;
   options.rounding = [&](std::span<const double> at) {
@@ -204,7 +217,8 @@ Candidate Trainer::descend(Stage& stage, const Parameters& parameters, const Can
                   result.status,
                   start.family,
                   by_differences,
-                  profile};
+                  profile,
+                  differences.step};
   if (profile && std::isfinite(result.value)) {
     InternalModel scaled = found.model;
     (void)evaluate_profiled(stage, scaled, likelihood);
@@ -256,13 +270,15 @@ Candidate Trainer::look_at(Stage& stage, const Parameters& parameters, const Int
   return candidate;
 }
 
-Candidate Trainer::race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
-                        std::span<const Round> rounds) {
-  constexpr double kStepTolerance = 1e-4, kSamePlace = 0.02;
+std::vector<Candidate> Trainer::race(Stage& stage, const Parameters& parameters,
+                                     std::vector<Candidate> starts, std::span<const Round> rounds) {
+  constexpr double kStepTolerance = 1e-4, kSamePlace = 0.02, kSameValue = 1e-4;
   std::erase_if(starts, [](const Candidate& start) { return !std::isfinite(start.nll); });
   std::ranges::stable_sort(starts, {}, &Candidate::nll);
   const auto same_place = [&](const Candidate& a, const Candidate& b) {
-    const std::vector<double> x = parameters.free_logs(a.model), y = parameters.free_logs(b.model);
+    const bool both_ended = a.status == BfgsStatus::converged && b.status == BfgsStatus::converged;
+    if (both_ended && std::abs(a.nll - b.nll) < kSameValue) return true;
+    const std::vector<double> x = logs_in_order(a.model), y = logs_in_order(b.model);
     return std::ranges::equal(x, y, [](double u, double v) { return std::abs(u - v) < kSamePlace; });
   };
   for (const Round& round : rounds) {
@@ -287,7 +303,7 @@ Candidate Trainer::race(Stage& stage, const Parameters& parameters, std::vector<
     starts = std::move(kept);
     std::ranges::stable_sort(starts, {}, &Candidate::nll);
   }
-  return starts.empty() ? Candidate() : starts.front();
+  return starts;
 }
 
 }  // namespace bandgp

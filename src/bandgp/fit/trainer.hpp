@@ -20,6 +20,7 @@ struct Candidate {
   std::size_t family = 0;  // starts of one origin, which compete with each other first
   bool doubtful = false;   // the exact gradient is, here or hereabouts
   bool profiled = false;   // the curvature is that of the loss at the best scale of the variances
+  std::vector<double> difference_step;  // of gradients by differences, where there were any
 };
 
 /// A series (all of it or a part) with its evaluator.
@@ -33,11 +34,16 @@ class Stage {
   std::unique_ptr<Evaluator> take_evaluator() { return std::move(evaluator_); }
   const InternalCut& cut() const { return cut_; }
   int number() const { return number_; }
+  /// A part of the series with an evaluator of its own, of the same number in the trace: what is looked for
+  /// in many places is looked for there first.  None where the series is short.
+  Stage* part() { return part_.get(); }
+  void add_part(std::unique_ptr<Stage> part) { part_ = std::move(part); }
 
  private:
   InternalCut cut_;
   std::unique_ptr<Evaluator> evaluator_;
   int number_;
+  std::unique_ptr<Stage> part_;
 };
 
 class Trainer {
@@ -67,8 +73,9 @@ class Trainer {
     std::size_t keep;           // starts that stay afterwards
     std::size_t of_family = 0;  // and at least so many of each family: one that starts worse may end better
   };
-  Candidate race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
-                 std::span<const Round> rounds);
+  /// Returns those that are kept after the last round, the best first.
+  std::vector<Candidate> race(Stage& stage, const Parameters& parameters, std::vector<Candidate> starts,
+                              std::span<const Round> rounds);
 
   /// A θ found on part of the series may have no value on all of it, where a fixed band is too narrow: walks
   /// from it towards shorter length-scales and more noise (the paper's advice) until there is one.
