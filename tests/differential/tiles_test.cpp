@@ -13,6 +13,7 @@
 #include "support/close.hpp"
 #include "support/dense_gp.hpp"
 #include "support/isa.hpp"
+#include "support/problems.hpp"
 #include "support/random.hpp"
 
 namespace {
@@ -25,7 +26,9 @@ using Real = long double;
 std::vector<AnyShape> all_shapes() {
   return {Se{}, Matern12{}, Matern32{}, Matern52{}, Wendland2{}, Wendland4{}};
 }
-static_assert(kShapes == 6, "a new shape belongs into all_shapes() and slope()");
+static_assert(
+    kShapes == 8,
+    "a new shape that stretches belongs into all_shapes() and slope(), any other into Oscillations");
 
 /// −r ρ'(r), from the derivatives of the formulas in dense_gp.hpp.
 Real slope(const std::string& shape, Real r) {
@@ -82,7 +85,7 @@ TEST(Tiles, exp_is_good_to_two_units_in_the_last_place_and_zero_below_minus_708)
   support::for_each_isa([&] {
     const auto exp_of_minus = [&](const double* r, double* out) {
       const double origin = 0;
-      tile_kernels().fill[fill](r, &origin, 1, 1.0, 1.0, false, out);
+      tile_kernels().fill[fill][0](r, &origin, 1, TermNumbers{}, false, out);
     };
     alignas(64) double r[8], out[8];
     Real worst = 0;
@@ -122,12 +125,11 @@ TEST(Tiles, fill_is_the_covariance_function) {
       support::for_each_isa([&] {
         alignas(64) double out[8 * 40 + 8];
         for (double& x : out) x = 3.5;
-        tile_kernels().fill[shape.index()](lags.rows, lags.columns.data(), count, variance,
-                                           lags.inverse_lengthscale, false, out);
+        const TermNumbers numbers{.variance = variance, .inverse_lengthscale = lags.inverse_lengthscale};
+        tile_kernels().fill[shape.index()][0](lags.rows, lags.columns.data(), count, numbers, false, out);
         alignas(64) double sum[8 * 40];
         std::fill_n(sum, 8 * count, 3.5);
-        tile_kernels().fill[shape.index()](lags.rows, lags.columns.data(), count, variance,
-                                           lags.inverse_lengthscale, true, sum);
+        tile_kernels().fill[shape.index()][0](lags.rows, lags.columns.data(), count, numbers, true, sum);
         for (Index c = 0; c < count; ++c) {
           for (Index row = 0; row < 8; ++row) {
             const Real r = lags.r(row, static_cast<std::size_t>(c)), expected = dense::shape_value(name, r);
@@ -202,14 +204,86 @@ TEST(Tiles, contract_sums_weighted_values_and_slopes) {
         }
       }
       support::for_each_isa([&] {
-        TileSums sums{0.25, -0.5};
-        tile_kernels().contract[shape.index()](lags.rows, lags.columns.data(), count,
-                                               lags.inverse_lengthscale, weights, sums);
-        ASSERT_LE(std::abs(sums.value - expected[0]), error[0]) << name;
-        ASSERT_LE(std::abs(sums.slope - expected[1]), error[1]) << name;
+        TileSums sums{{0.25, -0.5}};
+        const TermNumbers numbers{.inverse_lengthscale = lags.inverse_lengthscale};
+        tile_kernels().contract[shape.index()][0](lags.rows, lags.columns.data(), count, numbers, weights,
+                                                  sums);
+        ASSERT_LE(std::abs(sums[Quantity::variance] - expected[0]), error[0]) << name;
+        ASSERT_LE(std::abs(sums[Quantity::lengthscale] - expected[1]), error[1]) << name;
       });
     }
   }
+}
+
+/// Every term with a factor, and the shapes that oscillate, against the formulas in long double; slopes
+/// against their differences.
+TEST(Tiles, oscillating_terms_are_the_long_double_formulas) {
+  Random random(14);
+  int seen = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    const char* texts[] = {"se*cos",       "se*periodic",  "matern12*cos",      "matern12*periodic",
+                           "matern32*cos", "matern52*cos", "matern32*periodic", "matern52*periodic",
+                           "sho",          "periodic"};
+    Kernel kernel = parse_kernel(texts[trial % 10]);
+    Term& term = kernel.terms[0];
+    term.variance = random.log_uniform(0.1, 10);
+    term.lengthscale = random.log_uniform(0.5, 100);
+    term.period = random.log_uniform(0.2, 50);
+    term.smoothness = random.log_uniform(0.2, 5);
+    term.quality = trial % 7 == 0 ? 0.5 : random.log_uniform(0.3, 1e4);
+    double rows[8];
+    std::vector<double> columns(5);
+    for (double& row : rows) row = random.uniform(0, 60);
+    for (double& column : columns) column = random.uniform(0, 60);
+    columns[0] = rows[3];
+    const auto at = [&](const Term& of, Real lag) {
+      return dense::term_value(support::dense_term(of), std::abs(lag));
+    };
+    support::for_each_isa([&] {
+      alignas(64) double out[8 * 5], weights[8 * 5];
+      for (double& w : weights) w = random.normal();
+      fill_covariance(kernel, rows, columns.data(), 5, out);
+      TileSums sums;
+      contract_term(tile_kernels(), term, rows, columns.data(), 5, weights, sums);
+      std::vector<Real> expected(term.parameters().size());
+      for (Index c = 0; c < 5; ++c) {
+        for (Index r = 0; r < 8; ++r) {
+          const Real lag = static_cast<Real>(rows[r]) - columns[static_cast<std::size_t>(c)];
+          const Real value = at(term, lag);
+          // The lag in periods is rounded to u times itself, and its sine follows.
+          const Real allowed = 16 * u * term.variance * (4 + 7 * std::abs(lag) / term.period);
+          ASSERT_LE(std::abs(out[8 * c + r] - value), allowed)
+              << to_text(kernel) << " at " << static_cast<double>(lag);
+          for (std::size_t k = 0; k < expected.size(); ++k) {
+            double Term::*member = term.parameters()[k].member;
+            // A covariance turns with the log of its period as often as the lag has periods.
+            const Real h = member == &Term::period ? 1e-3L / (1 + 30 * std::abs(lag) / term.period) : 1e-3L;
+            const auto moved = [&](int steps) {
+              dense::Term other = support::dense_term(term);
+              const Real factor = std::exp(h * steps);
+              if (member == &Term::variance) other.variance *= factor;
+              if (member == &Term::lengthscale) other.lengthscale *= factor;
+              if (member == &Term::period) other.period *= factor;
+              if (member == &Term::smoothness) other.smoothness *= factor;
+              if (member == &Term::quality) other.quality *= factor;
+              return dense::term_value(other, std::abs(lag));
+            };
+            const Real slope =
+                (45 * (moved(1) - moved(-1)) - 9 * (moved(2) - moved(-2)) + moved(3) - moved(-3)) / (60 * h);
+            expected[k] += weights[8 * c + r] * slope;
+          }
+        }
+      }
+      std::vector<double> gradient(expected.size() + 1);
+      gradient_from_sums(kernel, std::vector<TileSums>{sums}, 0, gradient);
+      for (std::size_t k = 0; k < expected.size(); ++k)
+        EXPECT_NEAR(gradient[k], static_cast<double>(expected[k]),
+                    1e-8 * term.variance * (1 + 300 / term.period))
+            << to_text(kernel) << ' ' << term.parameters()[k].name;
+      ++seen;
+    });
+  }
+  EXPECT_GE(seen, 600);
 }
 
 TEST(Tiles, tail_sums_exactly_the_entries_that_the_limits_leave_out) {

@@ -13,6 +13,33 @@ Real shape_value(const std::string& shape, Real r) {
   throw std::invalid_argument("dense: no shape " + shape);
 }
 
+namespace {
+
+Real periodic(Real lag, const Term& term) {
+  const Real s = std::sin(std::numbers::pi_v<Real> * std::fmod(lag, term.period) / term.period);
+  return std::exp(-2 * s * s / (term.smoothness * term.smoothness));
+}
+
+/// The autocovariance of x″ + (ω/Q)x′ + ω²x = white noise, k(0) = 1.
+Real oscillator(Real lag, const Term& term) {
+  const Real w = 2 * std::numbers::pi_v<Real> / term.period, a = w * lag / (2 * term.quality);
+  const Real square = 1 - 1 / (4 * term.quality * term.quality), b = w * lag * std::sqrt(std::abs(square));
+  if (b < 1e-10L) return std::exp(-a) * (1 + a);
+  if (square > 0) return std::exp(-a) * (std::cos(b) + a * std::sin(b) / b);
+  return (std::exp(b - a) * (1 + a / b) + std::exp(-b - a) * (1 - a / b)) / 2;
+}
+
+}  // namespace
+
+Real term_value(const Term& term, Real lag) {
+  if (term.shape == "sho") return term.variance * oscillator(lag, term);
+  if (term.shape == "periodic") return term.variance * periodic(lag, term);
+  const Real value = term.variance * shape_value(term.shape, lag / term.lengthscale);
+  if (term.factor == "cos")
+    return value * std::cos(2 * std::numbers::pi_v<Real> * std::fmod(lag, term.period) / term.period);
+  return term.factor == "periodic" ? value * periodic(lag, term) : value;
+}
+
 Real dot(const Vector& a, const Vector& b) {
   Real sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -81,8 +108,7 @@ bool is_positive_definite(const Matrix& A) { return A.rows == 0 || eigenvalues(A
 
 Real kernel(const Problem& problem, Real lag) {
   Real sum = 0;
-  for (const Term& term : problem.terms)
-    sum += term.variance * shape_value(term.shape, std::abs(lag) / term.lengthscale);
+  for (const Term& term : problem.terms) sum += term_value(term, std::abs(lag));
   return sum;
 }
 
@@ -155,23 +181,37 @@ std::optional<Vector> mean_coefficients(const Problem& problem) {
   return beta;
 }
 
+/// The parameters that a term has, in the order variance, lengthscale, period, smoothness, quality.
+std::vector<Real Term::*> parameters(const Term& term) {
+  if (term.shape == "sho") return {&Term::variance, &Term::period, &Term::quality};
+  if (term.shape == "periodic") return {&Term::variance, &Term::period, &Term::smoothness};
+  if (term.factor == "cos") return {&Term::variance, &Term::lengthscale, &Term::period};
+  if (term.factor == "periodic")
+    return {&Term::variance, &Term::lengthscale, &Term::period, &Term::smoothness};
+  return {&Term::variance, &Term::lengthscale};
+}
+
 Vector gradient(const Problem& problem) {
-  constexpr Real h = 1 / 256.0L;
   constexpr Real weights[] = {4 / 5.0L, -1 / 5.0L, 4 / 105.0L, -1 / 280.0L};
-  const auto moved = [&](std::size_t parameter, Real by) {
-    Problem other = problem;
-    const Real factor = std::exp(by);
-    if (parameter == 2 * problem.terms.size())
-      other.noise *= factor;
-    else
-      (parameter % 2 == 0 ? other.terms[parameter / 2].variance : other.terms[parameter / 2].lengthscale) *=
-          factor;
-    return nll(other).value_or(std::numeric_limits<Real>::quiet_NaN());
+  Vector result;
+  const auto add = [&](Real h, const auto& place) {
+    const auto moved = [&](Real by) {
+      Problem other = problem;
+      place(other) *= std::exp(by);
+      return nll(other).value_or(std::numeric_limits<Real>::quiet_NaN());
+    };
+    Real sum = 0;
+    for (int k = 1; k <= 4; ++k) sum += weights[k - 1] * (moved(k * h) - moved(-k * h)) / h;
+    result.push_back(sum);
   };
-  Vector result(2 * problem.terms.size() + 1);
-  for (std::size_t parameter = 0; parameter < result.size(); ++parameter)
-    for (int k = 1; k <= 4; ++k)
-      result[parameter] += weights[k - 1] * (moved(parameter, k * h) - moved(parameter, -k * h)) / h;
+  for (std::size_t t = 0; t < problem.terms.size(); ++t) {
+    for (Real Term::*member : parameters(problem.terms[t])) {
+      // A covariance turns many times with the log of a period.
+      add(member == &Term::period ? 1 / 16384.0L : 1 / 256.0L,
+          [&](Problem& other) -> Real& { return other.terms[t].*member; });
+    }
+  }
+  add(1 / 256.0L, [](Problem& other) -> Real& { return other.noise; });
   return result;
 }
 

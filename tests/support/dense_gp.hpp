@@ -50,10 +50,16 @@ Vector eigenvalues(Matrix A);
 
 bool is_positive_definite(const Matrix& A);
 
+/// `factor`: none, cos or periodic; numbers that a term does not have are not read.
 struct Term {
   std::string shape;
   Real variance, lengthscale;
+  std::string factor = "";
+  Real period = 1, smoothness = 1, quality = 1;
 };
+
+/// variance · ρ(|τ|/ℓ) · factor, lag ≥ 0; `sho` and `periodic` have no ℓ.
+Real term_value(const Term& term, Real lag);
 
 /// y = h(x)ᵀβ + f(x) + ε.  Observations are rows, in any order; rows may share a time and are never merged.
 struct Problem {

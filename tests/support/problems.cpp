@@ -3,10 +3,22 @@
 
 namespace support {
 
+dense::Term dense_term(const bandgp::Term& term) {
+  return {std::string(bandgp::shape_name(term.shape)),
+          term.variance,
+          term.lengthscale,
+          std::string(bandgp::factor_name(term.factor)),
+          term.period,
+          term.smoothness,
+          term.quality};
+}
+
 std::vector<bandgp::AnyShape> all_shapes() {
   std::vector<bandgp::AnyShape> shapes;
-  for (const std::string_view name : bandgp::shape_names())
-    shapes.push_back(bandgp::parse_kernel(name).terms[0].shape);
+  for (const std::string_view name : bandgp::shape_names()) {
+    const bandgp::Term term = bandgp::parse_kernel(name).terms[0];
+    if (bandgp::can_be_banded(term)) shapes.push_back(term.shape);
+  }
   return shapes;
 }
 
@@ -36,7 +48,7 @@ dense::Problem exact_problem(const Case& c) {
   p.y.assign(c.value.begin(), c.value.end());
   p.v.assign(c.variance.begin(), c.variance.end());
   for (const bandgp::Term& term : c.model.kernel.terms) {
-    p.terms.push_back({std::string(bandgp::shape_name(term.shape)), term.variance, term.lengthscale});
+    p.terms.push_back(dense_term(term));
   }
   p.noise = c.model.noise;
   p.mean = static_cast<int>(c.model.mean);

@@ -28,7 +28,10 @@ struct Case {
   std::size_t size() const { return time.size(); }
 };
 
+/// The shapes that stretch, and so can be cut to a band.
 std::vector<bandgp::AnyShape> all_shapes();
+/// A term of a kernel as the dense model knows it.
+dense::Term dense_term(const bandgp::Term& term);
 
 std::ostream& operator<<(std::ostream& out, const Case& c);
 

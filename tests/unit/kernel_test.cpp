@@ -23,11 +23,18 @@ using Limits = std::numeric_limits<double>;
 
 /// Calls f(shape) once for every shape of AnyShape.
 template <std::size_t i = 0, class F>
-void for_each_shape(F f) {
+void for_every_shape(F f) {
   if constexpr (i < kShapes) {
     f(std::variant_alternative_t<i, AnyShape>{});
-    for_each_shape<i + 1>(f);
+    for_every_shape<i + 1>(f);
   }
+}
+/// The same for those that only stretch, all of which have a tail.
+template <class F>
+void for_each_shape(F f) {
+  for_every_shape([&]<class S>(S shape) {
+    if constexpr (Stretches<S>) f(shape);
+  });
 }
 
 /// ∫ f over [a, b], Gauss–Legendre with five nodes on `panels` equal panels.
@@ -217,14 +224,24 @@ struct Constant {
   static constexpr bool bends_at_data = false;
   static ShapeValue<double> at(double) { return {1, 0}; }
 };
-static_assert(Shape<Constant> && !HasTail<Constant> && !HasStates<Constant> && !HasBasis<Constant>);
+static_assert(Shape<Constant> && Stretches<Constant> && !Oscillates<Constant> && !TakesFactors<Constant> &&
+              !HasTail<Constant> && !HasStates<Constant> && !HasBasis<Constant>);
 
 TEST(Kernel, a_term_says_what_it_can_be_held_in) {
-  const auto states = [](const char* text) { return state_count(parse_kernel(text).terms[0]); };
+  const auto states = [](const char* text) { return matern_states(parse_kernel(text).terms[0]); };
   EXPECT_EQ(states("matern12"), 1);
   EXPECT_EQ(states("matern32"), 2);
   EXPECT_EQ(states("matern52"), 3);
-  for (const char* text : {"se", "wendland2", "wendland4"}) EXPECT_EQ(states(text), 0) << text;
+  for (const char* text : {"se", "wendland2", "sho", "matern12*cos", "matern32*periodic"})
+    EXPECT_EQ(states(text), 0) << text;
+  for (const char* text : {"matern12", "sho", "matern12*cos", "matern52*periodic"})
+    EXPECT_TRUE(has_states(parse_kernel(text).terms[0])) << text;
+  for (const char* text : {"se", "se*cos", "periodic", "wendland4"})
+    EXPECT_FALSE(has_states(parse_kernel(text).terms[0])) << text;
+  EXPECT_TRUE(can_be_banded(parse_kernel("se*cos").terms[0]));
+  EXPECT_FALSE(can_be_banded(parse_kernel("sho").terms[0]));
+  EXPECT_FALSE(can_be_banded(parse_kernel("periodic").terms[0]));
+  EXPECT_FALSE(has_basis(parse_kernel("se*cos").terms[0]));
   for_each_shape([]<class S>(S shape) {
     EXPECT_TRUE(can_be_banded(Term{shape})) << S::name;
     EXPECT_EQ(has_basis(Term{shape}), S::name == "se") << S::name;
@@ -233,8 +250,10 @@ TEST(Kernel, a_term_says_what_it_can_be_held_in) {
 
 TEST(Kernel, shape_names_are_all_shapes_in_order) {
   std::vector<std::string_view> names;
-  for_each_shape([&]<class S>(S) { names.push_back(S::name); });
+  for_every_shape([&]<class S>(S) { names.push_back(S::name); });
   EXPECT_TRUE(std::ranges::equal(shape_names(), names));
+  EXPECT_TRUE(std::ranges::equal(factor_names(), std::vector<std::string_view>{"cos", "periodic"}));
+  EXPECT_EQ(shapes_text("2*se(lengthscale=3)*cos(period=2) + sho"), "se*cos + sho");
   EXPECT_EQ(shapes_text("2*se(lengthscale=3) + matern12"), "se + matern12");
 }
 
@@ -274,7 +293,7 @@ TEST(KernelText, reads_every_form_of_the_grammar) {
 }
 
 TEST(KernelText, every_shape_is_found_by_its_name) {
-  for_each_shape([]<class S>(S) {
+  for_every_shape([]<class S>(S) {
     const Kernel kernel = parse_kernel(S::name);
     ASSERT_EQ(kernel.terms.size(), 1u);
     EXPECT_TRUE(std::holds_alternative<S>(kernel.terms[0].shape)) << S::name;
@@ -301,17 +320,23 @@ TEST(KernelText, parses_back_to_the_same_bits) {
   for (int trial = 0; trial < 2000; ++trial) {
     Kernel kernel;
     for (std::size_t i = 0; i <= random() % 16; ++i)
-      for_each_shape([&, chosen = random() % kShapes]<class S>(S shape) {
-        if (AnyShape(shape).index() == chosen) kernel.terms.push_back({shape, positive(), positive()});
+      for_every_shape([&, chosen = random() % kShapes]<class S>(S shape) {
+        if (AnyShape(shape).index() != chosen) return;
+        Term term{shape};
+        if (TakesFactors<S> && random() % 2 == 0)
+          term.factor = random() % 2 == 0 ? AnyFactor(CosFactor{}) : AnyFactor(PeriodicFactor{});
+        for (const Parameter& parameter : term.parameters()) term.*parameter.member = positive();
+        kernel.terms.push_back(term);
       });
     if (trial == 0) kernel.terms[0] = {Se{}, Limits::denorm_min(), Limits::max()};
     if (kernel.terms.size() > 16) kernel.terms.resize(16);
     const Kernel back = parse_kernel(to_text(kernel));
     ASSERT_EQ(back.terms.size(), kernel.terms.size()) << to_text(kernel);
     for (std::size_t i = 0; i < kernel.terms.size(); ++i) {
-      EXPECT_EQ(back.terms[i].shape.index(), kernel.terms[i].shape.index());
-      EXPECT_TRUE(same(back.terms[i].variance, kernel.terms[i].variance)) << to_text(kernel);
-      EXPECT_TRUE(same(back.terms[i].lengthscale, kernel.terms[i].lengthscale)) << to_text(kernel);
+      EXPECT_TRUE(back.terms[i].same_form(kernel.terms[i]));
+      for (double Term::*member :
+           {&Term::variance, &Term::lengthscale, &Term::period, &Term::smoothness, &Term::quality})
+        EXPECT_TRUE(same(back.terms[i].*member, kernel.terms[i].*member)) << to_text(kernel);
     }
     EXPECT_EQ(to_text(back), to_text(kernel));
   }
@@ -333,6 +358,23 @@ TEST(KernelText, aliases_and_capitals_are_read_and_never_written) {
             "kernel: unknown parameter \"Scale\" at 5; known: variance, lengthscale");
 }
 
+TEST(KernelText, reads_factors_and_oscillating_shapes) {
+  const Kernel kernel = parse_kernel(
+      "se(lengthscale=3)*cos(period=11) + 2*matern32 * Periodic(smoothness=0.7, period=5) + sho(quality=3)");
+  ASSERT_EQ(kernel.terms.size(), 3u);
+  EXPECT_EQ(kernel.terms[0].period, 11);
+  EXPECT_EQ(kernel.terms[1].smoothness, 0.7);
+  EXPECT_EQ(kernel.terms[1].period, 5);
+  EXPECT_EQ(kernel.terms[2].quality, 3);
+  EXPECT_EQ(
+      to_text(kernel),
+      "se(lengthscale=3)*cos(period=11) + 2*matern32*periodic(period=5, smoothness=0.7) + sho(quality=3)");
+  const std::vector<std::string> expected = {"variance_1",    "lengthscale_1", "period_1",     "variance_2",
+                                             "lengthscale_2", "period_2",      "smoothness_2", "variance_3",
+                                             "period_3",      "quality_3",     "noise"};
+  EXPECT_EQ(parameter_names(kernel), expected);
+}
+
 TEST(KernelText, does_not_depend_on_the_locale) {
   struct DecimalComma : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
@@ -344,9 +386,9 @@ TEST(KernelText, does_not_depend_on_the_locale) {
 }
 
 TEST(KernelText, unknown_names_are_told_with_those_that_are_known) {
-  EXPECT_EQ(
-      parse_error("rbg"),
-      "kernel: unknown shape \"rbg\" at 1; known: se, matern12, matern32, matern52, wendland2, wendland4");
+  EXPECT_EQ(parse_error("rbg"),
+            "kernel: unknown shape \"rbg\" at 1; known: se, matern12, matern32, matern52, wendland2, "
+            "wendland4, sho, periodic");
   EXPECT_EQ(parse_error("se + SEE").substr(0, 35), "kernel: unknown shape \"SEE\" at 6; k");
   EXPECT_EQ(parse_error("se(scale=1)"),
             "kernel: unknown parameter \"scale\" at 4; known: variance, lengthscale");
@@ -363,7 +405,16 @@ TEST(KernelText, every_syntax_error_says_where_and_what_was_expected) {
   EXPECT_EQ(parse_error("2*"), "kernel: expected a shape at 3, found the end");
   EXPECT_EQ(parse_error("2*3*se"), "kernel: expected a shape at 3, found \"3\"");
   EXPECT_EQ(parse_error("se se"), "kernel: expected \"+\" or the end at 4, found \"s\"");
-  EXPECT_EQ(parse_error("se*2"), "kernel: expected \"+\" or the end at 3, found \"*\"");
+  EXPECT_EQ(parse_error("se*2"), "kernel: expected a factor (cos, periodic) at 4, found \"2\"");
+  EXPECT_EQ(parse_error("se*se"), "kernel: unknown factor \"se\" at 4; known: cos, periodic");
+  EXPECT_EQ(parse_error("se*cos*cos"), "kernel: expected \"+\" or the end at 7, found \"*\"");
+  EXPECT_EQ(parse_error("wendland2*cos"), "kernel: expected \"+\" or the end at 10, found \"*\"");
+  EXPECT_EQ(parse_error("sho*cos"), "kernel: expected \"+\" or the end at 4, found \"*\"");
+  EXPECT_EQ(parse_error("periodic*cos"), "kernel: expected \"+\" or the end at 9, found \"*\"");
+  EXPECT_EQ(parse_error("se*cos(lengthscale=1)"),
+            "kernel: unknown parameter \"lengthscale\" at 8; known: period");
+  EXPECT_EQ(parse_error("se(period=1)*cos"),
+            "kernel: unknown parameter \"period\" at 4; known: variance, lengthscale");
   EXPECT_EQ(parse_error("se)"), "kernel: expected \"+\" or the end at 3, found \")\"");
   EXPECT_EQ(parse_error("se()"), "kernel: expected variance or lengthscale at 4, found \")\"");
   EXPECT_EQ(parse_error("se("), "kernel: expected variance or lengthscale at 4, found the end");

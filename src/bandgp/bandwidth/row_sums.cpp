@@ -105,6 +105,10 @@ UpperBound largest_row_sum(const Kernel& kernel, const WeightedPoints& points, R
       for (const Term& term : kernel.terms) {
         const auto add = [&](Index from, Index to) {
           if (from >= to) return;
+          if (!can_be_banded(term)) {
+            std::fill_n(sums, kRows, std::numeric_limits<double>::infinity());
+            return;
+          }
           tiles.tail[term.shape.index()](points.x + i0, points.x + from, from, to - from, term.variance,
                                          kShorter / term.lengthscale, points.weight + from, {first, last},
                                          sums);

@@ -7,12 +7,6 @@
 namespace bandgp::BANDGP_ISA_NAMESPACE {
 namespace {
 
-/// Rounds to the nearest integer; |a| < 2^51.
-BANDGP_INLINE Column nearest(const Column& a) {
-  const Column shift = Column::all(6755399441055744.0);  // 1.5·2^52
-  return (a + shift) - shift;
-}
-
 /// Loops over a window are unrolled for the windows that are used most; `fixed` is their number of vectors,
 /// or 0 for any number, known at run time.
 template <int fixed>

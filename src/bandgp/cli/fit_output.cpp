@@ -60,7 +60,7 @@ std::string method_text(const FitSummary& summary) {
   bool any_basis = false;
   for (const Term& term : fit.model.kernel.terms) {
     any_basis = any_basis || has_basis(term);
-    longest = std::max(longest, term.lengthscale);
+    longest = std::max(longest, memory(term));
   }
   const double gap = fit.series->report.mean_gap > 0 ? fit.series->report.mean_gap : 1;
   std::string why;

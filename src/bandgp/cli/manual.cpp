@@ -29,11 +29,17 @@ std::vector<Section> general() {
        fmt::format(
            "A kernel is a sum of terms, variance*shape(lengthscale=L): 2.5*se(lengthscale=3), se + se, "
            "0.8*se(lengthscale=20) + 0.1*matern12(lengthscale=2). Shapes are {}; upper and lower case "
-           "are the same, and rbf, matern-3/2, matern_32 and their like are read too. Values that are "
+           "are the same, and rbf, matern-3/2, matern_32 and their like are read too. A shape with a "
+           "length-scale of its own, but for Wendland's, can have one factor, {}, which makes it oscillate: "
+           "se(lengthscale=30)*cos(period=11), matern32*periodic(period=24, smoothness=0.7). The shapes "
+           "sho(period, "
+           "quality), a damped oscillator, and periodic(period, smoothness) have no length-scale. Periods "
+           "are "
+           "not searched for: one is given, and fit starts from it. Values that are "
            "left out are found by fit; those that are given are where it starts. With one term the "
            "parameters are called variance, lengthscale and noise, with several variance_1, "
            "lengthscale_1, variance_2, ..., noise. Variance and noise are variances, not deviations.",
-           listed(shape_names()))},
+           listed(shape_names()), listed(factor_names()))},
       {"Files",
        "Data are tables of numbers, separated by commas, semicolons, tabs or blanks, with or without a "
        "header "

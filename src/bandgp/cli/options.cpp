@@ -67,9 +67,11 @@ CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* nam
 
 void add_kernel_flag(CLI::App& command, ModelFlags& flags) {
   command
-      .add_option("--kernel", flags.kernel,
-                  fmt::format("sum of terms, such as \"se + matern12\" (default: se); shapes: {}",
-                              fmt::join(shape_names(), ", ")))
+      .add_option(
+          "--kernel", flags.kernel,
+          fmt::format(
+              "sum of terms, such as \"se + matern12*cos(period=11)\" (default: se); shapes: {}; factors: {}",
+              fmt::join(shape_names(), ", "), fmt::join(factor_names(), ", ")))
       ->type_name("TEXT")
       ->group("Model");
 }

@@ -201,7 +201,7 @@ int predict(const PredictFlags& flags) {
 
   const SeriesReport& report = fit.series->report;
   double distance = 0;
-  for (const Term& term : fit.model.kernel.terms) distance = std::max(distance, kFar * term.lengthscale);
+  for (const Term& term : fit.model.kernel.terms) distance = std::max(distance, kFar * memory(term));
   Index outside = 0;
   const auto count_outside = [&](const std::vector<double>& at) {
     outside += std::ranges::count_if(

@@ -115,15 +115,16 @@ class Forecast {
       search_[terms] += 80;
       return;
     }
-    std::vector<std::size_t> shapes;
+    std::vector<Term> forms;
     for (std::size_t t = 0; t < terms; ++t) {  // leaving out either of two equal terms is the same
-      if (std::ranges::count(shapes, kernel.terms[t].shape.index()) > 0) continue;
-      shapes.push_back(kernel.terms[t].shape.index());
+      const Term& left_out = kernel.terms[t];
+      if (std::ranges::any_of(forms, [&](const Term& form) { return form.same_form(left_out); })) continue;
+      forms.push_back(left_out);
       Kernel smaller = kernel;
       smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(t));
       add_search(smaller);
     }
-    search_[terms] += shapes.size() > 1 ? 420 : 225;
+    search_[terms] += forms.size() > 1 ? 420 : 225;
   }
 
   /// Of the last stage, the median: one that waited for the machine, or was rejected early, says nothing of

@@ -376,6 +376,24 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   }
 }
 
+/// The kernel with the periods that it starts from, in internal units.  A likelihood has many maxima in a
+/// period, and nothing leads from one to the next: a start must be given.
+Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const InternalOptionals& init) {
+  const std::vector<std::string> names = parameter_names(kernel);
+  for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
+    Term& term = kernel.terms[t];
+    if (std::ranges::find(term.parameters(), &Term::period, &Parameter::member) == term.parameters().end())
+      continue;
+    const std::size_t at = kernel.parameter_index(t, &Term::period);
+    const std::optional<double> start = fixed[at] ? fixed[at] : init[at];
+    if (!start)
+      throw InvalidArgument(
+          {MessageCode::period_not_given, {{"parameter", names[at]}, {"term", shapes_text(Kernel{{term}})}}});
+    term.period = *start;
+  }
+  return kernel;
+}
+
 /// A sum is never worse than its parts: where the kernel without one of its terms does as well, that term
 /// gets no variance.  `points` is how many the parts were found on.
 void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& parts, Index points,
@@ -474,6 +492,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
       given_init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   const InternalOptionals init = to_internal(given_init, options.kernel, units);
+  const Kernel kernel = with_periods(options.kernel, fixed, init);
   Trainer trainer(options, result);
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
@@ -496,7 +515,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     if (in_part)
       stage.add_part(
           std::make_unique<Stage>(shorter, options.mean, loose, max_bytes, options.threads, stage.number()));
-    found_by_search = search(trainer, stage, options.kernel, options.mean, fixed, init);
+    found_by_search = search(trainer, stage, kernel, options.mean, fixed, init);
     best = found_by_search.best;
   }
   result.model = bandgp::to_user(best.model, units);

@@ -109,7 +109,7 @@ std::vector<std::string> remarks(const FitResult& fit) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (vanished(i)) continue;
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
-      const bool same = !vanished(j) && terms[i].shape.index() == terms[j].shape.index() &&
+      const bool same = !vanished(j) && terms[i].same_form(terms[j]) &&
                         std::abs(std::log(terms[i].lengthscale / terms[j].lengthscale)) < 0.05;
       if (same)
         remarks.push_back(fmt::format(

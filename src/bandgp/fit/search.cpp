@@ -178,13 +178,15 @@ Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds)
   const bool profile = task.scale_is_free() && !task.any_init();
   Finalists result;
   std::vector<Candidate> starts;
-  std::vector<std::size_t> shapes_seen;
+  std::vector<std::size_t> seen;                 // terms that were left out
   for (std::size_t term = terms; term-- > 0;) {  // leaving out either of two equal terms is the same
     const Term& left_out = task.kernel.terms[term];
     const bool given = task.fixed[task.kernel.first_parameter(term)].has_value();
-    if (std::ranges::count(shapes_seen, left_out.shape.index()) > 0 && !task.any_init() && !given) continue;
+    const bool same = std::ranges::any_of(
+        seen, [&](std::size_t other) { return task.kernel.terms[other].same_form(left_out); });
+    if (same && !task.any_init() && !given) continue;
     if (task.trainer.cancelled() && !result.parts.empty()) break;
-    shapes_seen.push_back(left_out.shape.index());
+    seen.push_back(term);
     Kernel smaller = task.kernel;
     smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
     const Candidate base =

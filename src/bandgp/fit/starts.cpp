@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "bandgp/gp/elements_representation.hpp"
 #include "bandgp/gp/markov_representation.hpp"
@@ -44,12 +45,34 @@ double longest_start(const Kernel& kernel, const Term& term, const InternalCut& 
   return in_band ? std::min(scale.span, kLongestInBand * scale.mean_gap) : scale.span;
 }
 
+namespace {
+
+/// A term of the form of another, with this variance and a memory of about `memory`: the length-scale, or the
+/// quality of an oscillator.  The period is that of the form; what repeats is about as smooth as a sine.
+Term started(const Term& form, double variance, double memory) {
+  Term term = form;
+  for (const Parameter& own : form.parameters()) {
+    if (own.member == &Term::variance) term.variance = variance;
+    if (own.member == &Term::lengthscale) term.lengthscale = memory;
+    if (own.member == &Term::smoothness) term.smoothness = 1;
+    if (own.member == &Term::quality) term.quality = std::max(0.7, std::numbers::pi * memory / form.period);
+  }
+  return term;
+}
+
+/// The time over which a term forgets itself; of one that never does, its period.
+double memory_of(const Term& term) {
+  const double time = memory(term);
+  return std::isfinite(time) ? time : term.period;
+}
+
+}  // namespace
+
 InternalModel paper_start(const Kernel& kernel, Mean mean, const DataScale& scale) {
   InternalModel model{kernel, 0.5 * scale.variance, mean};
   double lengthscale = 1.5 * scale.gap;
   for (Term& term : model.kernel.terms) {
-    term.variance = 0.5 * scale.variance / static_cast<double>(kernel.terms.size());
-    term.lengthscale = lengthscale;
+    term = started(term, 0.5 * scale.variance / static_cast<double>(kernel.terms.size()), lengthscale);
     lengthscale *= 5;  // equal terms would stay equal
   }
   return model;
@@ -70,8 +93,7 @@ InternalModel one_term_start(const Kernel& kernel, Mean mean, const DataScale& s
                              double noise_ratio) {
   const double variance = scale.variance / (1 + noise_ratio);
   InternalModel model{kernel, noise_ratio * variance, mean};
-  model.kernel.terms[0].variance = variance;
-  model.kernel.terms[0].lengthscale = lengthscale;
+  model.kernel.terms[0] = started(kernel.terms[0], variance, lengthscale);
   return model;
 }
 
@@ -82,9 +104,9 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
   bool same_shape = false;
   for (const Term& term : smaller.kernel.terms) {
     if (has_vanished(term, scale)) continue;
-    shortest = std::min(shortest, term.lengthscale);
-    longest = std::max(longest, term.lengthscale);
-    same_shape = same_shape || term.shape.index() == kernel.terms[added].shape.index();
+    shortest = std::min(shortest, memory_of(term));
+    longest = std::max(longest, memory_of(term));
+    same_shape = same_shape || term.same_form(kernel.terms[added]);
   }
   const double variance = smaller.kernel.variance();
   std::vector<std::vector<InternalModel>> starts;
@@ -92,7 +114,7 @@ std::vector<std::vector<InternalModel>> split_starts(const InternalModel& smalle
     InternalModel model = smaller;
     for (Term& term : model.kernel.terms) term.variance *= keep;
     const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
-    model.kernel.terms.insert(at, Term{kernel.terms[added].shape, term_variance, lengthscale});
+    model.kernel.terms.insert(at, started(kernel.terms[added], term_variance, lengthscale));
     model.noise = noise;
     starts.back().push_back(model);
   };
@@ -144,8 +166,8 @@ InternalModel with_vanishing_term(const InternalModel& smaller, const Kernel& ke
   InternalModel model = smaller;
   const auto at = model.kernel.terms.begin() + static_cast<std::ptrdiff_t>(added);
   const double variance = kVanishingVariance * (scale.variance > 0 ? scale.variance : 1);
-  model.kernel.terms.insert(
-      at, Term{kernel.terms[added].shape, variance, smaller.kernel.terms.front().lengthscale});
+  model.kernel.terms.insert(at,
+                            started(kernel.terms[added], variance, memory_of(smaller.kernel.terms.front())));
   return model;
 }
 

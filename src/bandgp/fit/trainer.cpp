@@ -55,7 +55,7 @@ std::vector<double> logs_in_order(InternalModel model) {
 class MovingInputs {
  public:
   MovingInputs(Stage& stage, const InternalModel& start, bool move, Trainer& trainer)
-      : representation_(stage.representation()), unit_(start.kernel.terms.front().lengthscale) {
+      : representation_(stage.representation()), unit_(shortest_time(start.kernel.terms.front())) {
     Likelihood likelihood;
     if (move && representation_.inducing_inputs().empty())
       (void)trainer.evaluate(stage, start, false, likelihood);  // puts them in their places

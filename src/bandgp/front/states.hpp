@@ -45,8 +45,7 @@ class States {
     for (const markov::StateTerm& term : terms_) {
       if constexpr (std::is_same_v<Real, double>) {
         static_assert(kStepStride == markov::kBlock);
-        markov::filter_kernels().steps[term.states - 1](term.rate, term.variance, gaps, round_up(count, 8),
-                                                        out);
+        markov::filter_kernels().matern_steps[term.states - 1](term, gaps, round_up(count, 8), out);
       } else {
         for (Index i = 0; i < count; ++i) step(term, gaps[i], out + i);
       }

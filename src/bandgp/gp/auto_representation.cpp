@@ -2,6 +2,7 @@
 #include "bandgp/gp/auto_representation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -15,7 +16,7 @@ AutoRepresentation::AutoRepresentation(const InternalCut& cut, double max_bytes,
       max_bytes_(max_bytes > 0 ? max_bytes : default_max_bytes()),
       band_(cut, max_bytes_, threads),
       dual_(cut.tolerance, max_bytes_, threads),
-      markov_(max_bytes_, threads),
+      markov_(cut.tolerance, max_bytes_, threads),
       elements_(cut.tolerance, max_bytes_, threads),
       current_(&band_) {}
 
@@ -43,7 +44,8 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
   if (frozen_) return current_->choose(kernel, points, q_bound);
   if (in_states(kernel)) {
     current_ = &markov_;
-    return markov_.choose(kernel, points, q_bound);
+    const auto failure = markov_.choose(kernel, points, q_bound);
+    if (!failure || std::isfinite(failure->bytes)) return failure;
   }
   if (Representation* other = beside_band(kernel, points, q_bound)) {
     current_ = other;
@@ -55,7 +57,10 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
 }
 
 Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  if (in_states(kernel)) return markov_.cost(kernel, points, q_bound);
+  if (in_states(kernel)) {
+    const Cost cost = markov_.cost(kernel, points, q_bound);
+    if (std::isfinite(cost.bytes)) return cost;
+  }
   if (Representation* other = beside_band(kernel, points, q_bound)) {
     const Cost cost = other->cost(kernel, points, q_bound);
     if ((cost.bytes <= max_bytes_ && certified(other)) || method_ == Method::dual) return cost;

@@ -246,8 +246,7 @@ void BandRepresentation::contract(PanelRange range) {
       }
       if (tapered()) cut_.taper.apply(x + kPanel * i, x + kPanel * j, kPanel, weights);
       for (std::size_t t = 0; t < terms.size(); ++t) {
-        tiles.contract[terms[t].shape.index()](x + kPanel * i, x + kPanel * j, kPanel,
-                                               1 / terms[t].lengthscale, weights, sums_[t]);
+        contract_term(tiles, terms[t], x + kPanel * i, x + kPanel * j, kPanel, weights, sums_[t]);
       }
     }
     for (Index r = 0; r < kPanel && kPanel * j + r < points_->size(); ++r) {

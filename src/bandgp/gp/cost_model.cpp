@@ -83,7 +83,7 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points) {
   const auto n = static_cast<double>(points.size());
   double nodes = 0, slots = 0, states = 0, shortest = std::numeric_limits<double>::infinity();
   for (const Term& term : kernel.terms) {
-    states += state_count(term);
+    states += matern_states(term);
     if (has_basis(term)) shortest = std::min(shortest, term.lengthscale);
   }
   const double cell = kCell * kSpacing * shortest;

@@ -38,8 +38,8 @@ constexpr double kNoWholeNumber = 1e15;
 bool has_elements(const Kernel& kernel) {
   int states = 0;
   for (const Term& term : kernel.terms) {
-    if (!has_basis(term) && state_count(term) == 0) return false;
-    states += state_count(term);
+    if (!has_basis(term) && matern_states(term) == 0) return false;
+    states += matern_states(term);
   }
   return !kernel.terms.empty() && states <= front::kMostStates;
 }
@@ -86,7 +86,7 @@ Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& poin
   if (auto failure = choose(kernel, points, q_bound))
     return {failure->bytes, failure->seconds, 0, 0, name(), {}};
   Cost cost{bytes(*parts_, points.size()), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
-  for (const Term& term : kernel.terms) cost.places.push_back({"states", state_count(term)});
+  for (const Term& term : kernel.terms) cost.places.push_back({"states", matern_states(term)});
   for (std::size_t t = 0; t < smooth_.size(); ++t)
     cost.places[smooth_[t].index] = {"grid", parts_->front.layout().node_count(t)};
   return cost;
@@ -110,7 +110,7 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   }
   state_terms_.clear();
   for (const std::size_t t : rough_) {
-    const int states = state_count(kernel.terms[t]);
+    const int states = matern_states(kernel.terms[t]);
     state_terms_.push_back(
         {states, kernel.terms[t].variance, markov::rate_of(states, kernel.terms[t].lengthscale)});
   }
@@ -271,7 +271,7 @@ double ElementsRepresentation::weigh_points() {
   double floor = 0;
   for (const std::size_t t : rough_) {
     const Term& term = kernel_->terms[t];
-    if (state_count(term) == 1)
+    if (matern_states(term) == 1)
       floor += term.variance * std::tanh(0.5 * points_->smallest_gap() / term.lengthscale);
   }
   weighted_ = points_->weighted();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel all of whose terms have a state-space form, held by the filter that whitens it: O(n) whatever the
-// length-scales, and nothing is left out, so that ρ = 0.                                         [math.md §7]
+// length-scales.  Nothing is left out, so that ρ = 0, but for the high harmonics of a Matérn term times a
+// periodic factor.                                                                         [math.md §7, §12]
 #pragma once
 #include "bandgp/gp/representation.hpp"
 #include "bandgp/markov/filter.hpp"
@@ -12,7 +13,8 @@ bool is_markov(const Kernel& kernel);
 
 class MarkovRepresentation final : public Representation {
  public:
-  MarkovRepresentation(double max_bytes, Index threads) : max_bytes_(max_bytes), filter_(threads) {}
+  MarkovRepresentation(double tolerance, double max_bytes, Index threads)
+      : tolerance_(tolerance), max_bytes_(max_bytes), filter_(threads) {}
 
   Cost cost(const Kernel& kernel, const Observations& points, double q_bound) override;
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
@@ -36,11 +38,26 @@ class MarkovRepresentation final : public Representation {
   void covariance(std::span<const double> x, double* out) override { filter_.covariance(x, out); }
 
  private:
-  double max_bytes_;
+  /// A term of the kernel: its own terms with states, one for each harmonic.
+  struct Part {
+    std::size_t first, count;
+    std::vector<double> by_smoothness;  // ∂log variance/∂log smoothness of each, where the term has one
+  };
+  /// The state-space form at θ, with as many harmonics as the tolerance asks for.
+  struct Form {
+    std::vector<markov::StateTerm> terms;
+    std::vector<Part> parts;  // one for each term of the kernel
+    UpperBound left_out;      // variance of all harmonics that are left out
+    Index states() const;
+  };
+  Form form(const Kernel& kernel, const Observations& points, double q_bound) const;
+  std::vector<bool> chosen(unsigned terms) const;
+
+  double tolerance_, max_bytes_;
   const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;
   markov::Filter filter_;
-  std::vector<markov::StateTerm> terms_;
+  Form form_;
   std::vector<markov::TermSlopes> slopes_;
 };
 

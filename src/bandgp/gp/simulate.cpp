@@ -224,16 +224,17 @@ std::vector<double> simulate(const Kernel& kernel, double noise, std::span<const
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     const Term& term = kernel.terms[t];
     const std::uint64_t own = stream(seed, kFirstTerm + t);
-    std::visit(
-        [&]<class S>(S) {
-          if constexpr (HasBasis<S>)
-            SmoothedNoise(term, own).add(x, curve);
-          else if constexpr (HasStates<S>)
-            MarkovProcess<S::states>(term, own).add(x, curve);
-          else
-            banded.terms.push_back(term);
-        },
-        term.shape);
+    if (has_basis(term)) {
+      SmoothedNoise(term, own).add(x, curve);
+    } else if (matern_states(term) == 1) {
+      MarkovProcess<1>(term, own).add(x, curve);
+    } else if (matern_states(term) == 2) {
+      MarkovProcess<2>(term, own).add(x, curve);
+    } else if (matern_states(term) == 3) {
+      MarkovProcess<3>(term, own).add(x, curve);
+    } else {
+      banded.terms.push_back(term);
+    }
   }
   // The band is drawn together with its noise, which keeps it positive definite; observations of one time
   // need noise of their own, and where there are such the band goes without.

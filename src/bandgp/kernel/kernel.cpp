@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 namespace bandgp {
@@ -22,18 +23,30 @@ Parameter parameter(Quantity quantity) {
               &Term::variance,
               {kVanishingVariance, std::exp(12.0)}};
     case Quantity::lengthscale:
+      return {"lengthscale",
+              "time over which the curve forgets itself",
+              Unit::time,
+              &Term::lengthscale,
+              {0.1, 10}};
+    case Quantity::period:
+      return {"period", "time after which the curve repeats itself", Unit::time, &Term::period, {0.1, 10}};
+    case Quantity::smoothness:
+      return {"smoothness",
+              "how smooth what repeats is: a sine where large",
+              Unit::none,
+              &Term::smoothness,
+              {0.1, 100}};
+    case Quantity::quality:
       break;
   }
-  return {
-      "lengthscale", "time over which the curve forgets itself", Unit::time, &Term::lengthscale, {0.1, 10}};
+  return {"quality", "periods that an oscillation lasts, times π", Unit::none, &Term::quality, {0.05, 1e5}};
 }
 
-template <Shape S>
-std::span<const Parameter> parameters_of() {
-  static_assert(std::ranges::is_sorted(S::parameters), "parameters come in the order of Quantity");
+template <class S, class F>
+std::span<const Parameter> list_of() {
   static const auto list = [] {
-    std::array<Parameter, S::parameters.size()> all{};
-    std::ranges::transform(S::parameters, all.begin(), parameter);
+    std::array<Parameter, parameters_of<S, F>.size()> all{};
+    std::ranges::transform(parameters_of<S, F>, all.begin(), parameter);
     return all;
   }();
   return list;
@@ -42,7 +55,23 @@ std::span<const Parameter> parameters_of() {
 }  // namespace
 
 std::span<const Parameter> Term::parameters() const {
-  return std::visit([]<class S>(S) { return parameters_of<S>(); }, shape);
+  return visit_term(*this, []<class S, class F>(S, F) { return list_of<S, F>(); });
+}
+
+double memory(const Term& term) {
+  if (std::holds_alternative<Sho>(term.shape)) return term.period * term.quality / std::numbers::pi;
+  return std::isnan(term.lengthscale) ? std::numeric_limits<double>::infinity() : term.lengthscale;
+}
+
+double shortest_time(const Term& term) {
+  double shortest = std::numeric_limits<double>::infinity();
+  if (!std::isnan(term.lengthscale)) shortest = term.lengthscale;
+  if (!std::isnan(term.period)) {
+    // A periodic curve of smoothness λ looks like one of length-scale λP/2π over short times.
+    const double smooth = std::isnan(term.smoothness) ? 1 : std::min(1.0, term.smoothness);
+    shortest = std::min(shortest, 0.5 * smooth * term.period / std::numbers::pi);
+  }
+  return shortest;
 }
 
 std::string_view unit_name(Unit unit) {
@@ -66,9 +95,10 @@ double Kernel::operator()(double lag) const {
   constexpr double kVanishes = 1000;
   double sum = 0;
   for (const Term& term : terms) {
-    const double r = std::abs(lag) / term.lengthscale;
-    if (r >= kVanishes && can_be_banded(term)) continue;
-    sum += term.variance * std::visit([r](auto shape) { return decltype(shape)::at(r).value; }, term.shape);
+    if (std::abs(lag) / term.lengthscale >= kVanishes && can_be_banded(term)) continue;
+    sum += term.variance * visit_term(term, [&]<class S, class F>(S, F) {
+             return at_lag<S, F>(std::abs(lag), term.numbers()).value;
+           });
   }
   return sum;
 }

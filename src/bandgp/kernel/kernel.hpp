@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A covariance function is a flat sum of terms  k(τ) = Σ variance · ρ(|τ|/lengthscale).            [math.md
-// §3]
+// A covariance function is a flat sum of terms, each a variance times a shape times, perhaps, a factor:
+// k(τ) = Σ variance · shape(τ) · factor(τ).                                                    [math.md §3]
 #pragma once
 #include <span>
 #include <string>
@@ -19,10 +19,44 @@ struct Term {
   AnyShape shape;
   double variance = kUnset;
   double lengthscale = kUnset;
+  AnyFactor factor = NoFactor{};
+  double period = kUnset, smoothness = kUnset, quality = kUnset;
 
-  /// The parameters that a term of this shape has, in the order of Quantity; the others stay unset.
+  /// The parameters that a term of this shape and factor has, in the order of Quantity; the others stay
+  /// unset.
   std::span<const Parameter> parameters() const;
+  bool has_factor() const { return factor.index() != 0; }
+  /// Whether two terms differ in their parameters' values alone.
+  bool same_form(const Term& other) const {
+    return shape.index() == other.shape.index() && factor.index() == other.factor.index();
+  }
+  /// The numbers that the loops over lags use.
+  TermNumbers numbers() const {
+    return {variance, 1 / lengthscale, 1 / period, 1 / (smoothness * smoothness), quality};
+  }
 };
+
+/// Whether terms of this shape may have a factor.
+inline bool takes_factors(const AnyShape& shape) {
+  return std::visit([](auto s) { return TakesFactors<decltype(s)>; }, shape);
+}
+/// body(shape, factor) with the types of a term's shape and factor.
+template <class Body>
+auto visit_term(const Term& term, Body&& body) {
+  return std::visit(
+      [&]<class S, class F>(S shape, F factor) {
+        if constexpr (TakesFactors<S> || std::is_same_v<F, NoFactor>)
+          return body(shape, factor);
+        else
+          return body(shape, NoFactor{});  // the parser refuses such terms
+      },
+      term.shape, term.factor);
+}
+/// The time over which a term forgets itself: its length-scale, Q/π periods of an oscillator; ∞ where it
+/// repeats for ever.
+double memory(const Term& term);
+/// The shortest time over which a term's curve changes: what a plot must resolve.
+double shortest_time(const Term& term);
 
 /// `variance`, `time` or `none`.
 std::string_view unit_name(Unit unit);
@@ -30,23 +64,30 @@ std::string_view unit_name(Unit unit);
 /// The noise as a parameter.  It belongs to no term and comes after the parameters of all of them.
 const Parameter& noise_parameter();
 
-inline bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape); }
+inline bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape) && !term.has_factor(); }
 
 /// Whether the covariance of a term can be cut to a band with a bound on what was left out.
 inline bool can_be_banded(const Term& term) {
   return std::visit([](auto shape) { return HasTail<decltype(shape)>; }, term.shape);
 }
-/// The number of states of the term's state-space form; 0 where it has none.
-inline int state_count(const Term& term) {
+/// The number of states of the shape's state-space form; 0 where it has none.
+inline int state_count(const AnyShape& shape) {
   return std::visit(
       []<class S>(S) {
         if constexpr (HasStates<S>) return int{S::states};
         return 0;
       },
-      term.shape);
+      shape);
+}
+/// Whether a term has a state-space form: a shape's own, turning where it has a factor.
+inline bool has_states(const Term& term) { return state_count(term.shape) > 0; }
+/// The number of states of a Matérn term without a factor; 0 for every other.
+inline int matern_states(const Term& term) {
+  return term.has_factor() || std::holds_alternative<Sho>(term.shape) ? 0 : state_count(term.shape);
 }
 /// Whether a term is a sum of the columns of a basis.
 inline bool has_basis(const Term& term) {
+  if (term.has_factor()) return false;
   return std::visit([](auto shape) { return HasBasis<decltype(shape)>; }, term.shape);
 }
 
@@ -83,13 +124,16 @@ struct Kernel {
 /// The names of all shapes, in the order of AnyShape: whatever lists shapes for people asks here.
 std::span<const std::string_view> shape_names();
 
-/// Reads `0.8*se(lengthscale=20) + matern12`, in any case and with a shape's aliases; throws
+/// The names of all factors, likewise.
+std::span<const std::string_view> factor_names();
+
+/// Reads `0.8*se(lengthscale=20) + matern12*cos(period=3)`, in any case and with a shape's aliases; throws
 /// std::invalid_argument naming the place and what was expected.
 Kernel parse_kernel(std::string_view text);
 
 /// The text form; parse_kernel(to_text(k)) gives k back, bit by bit.
 std::string to_text(const Kernel& kernel);
-/// The text form without any values: `se + matern12`.
+/// The text form without any values: `se + matern12*cos`.
 std::string shapes_text(const Kernel& kernel);
 
 /// The parameters of each term, then noise: `variance, lengthscale, noise` for one term; `variance_1,

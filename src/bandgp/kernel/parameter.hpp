@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a parameter of a term is: its name, what it is measured in, and the limits that training keeps it in.
 #pragma once
+#include <cstddef>
 #include <string_view>
 
 namespace bandgp {
@@ -8,7 +9,8 @@ namespace bandgp {
 struct Term;
 
 /// The parameters that terms can have, in the order in which every list has them.  A shape lists its own.
-enum class Quantity { variance, lengthscale };
+enum class Quantity { variance, lengthscale, period, smoothness, quality };
+inline constexpr std::size_t kQuantities = 5;
 
 /// What a parameter is measured in.
 enum class Unit {

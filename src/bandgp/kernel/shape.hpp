@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes: correlation functions ρ(r) of the scaled lag r = |τ|/ℓ ≥ 0 with ρ(0) = 1.
+// Shapes: correlation functions of the lag |τ| with the value 1 at 0.
 // Every shape states
 //   name, aliases, title  how it is written, what else is read for it, and what people call it
 //   parameters            which parameters a term of this shape has
-//   at(r)                 ρ(r) and its slope −r ρ'(r) = ∂ρ/∂log ℓ, sharing one exp; for doubles and for
-//                         vectors (T)
 //   bends_at_data         whether curves have kinks where the data are, so that a plot must not skip data
+// and either of
+//   at(r)                 a shape that only stretches: ρ(r), r = |τ|/ℓ ≥ 0, and its slope −r ρ'(r) = ∂ρ/∂log
+//   ℓ,
+//                         sharing one exp; for doubles and for vectors (T)
+//   at_lag(lag, numbers)  a shape that oscillates (oscillation.hpp): its value and its slopes
 // and, each where it is true of it, what a term can be held in:
 //   support, tail(r)      a band: ρ decreases, vanishes from `support` on (∞ where it does not), and
 //                         tail(r) ≥ ∫ᵣ^∞ ρ bounds every row sum over points that were left out
@@ -23,6 +26,7 @@
 #include <variant>
 
 #include "bandgp/base/upper_bound.hpp"
+#include "bandgp/kernel/oscillation.hpp"
 #include "bandgp/kernel/parameter.hpp"
 
 namespace bandgp {
@@ -175,16 +179,23 @@ struct Wendland4 {
 };
 
 template <class S>
-concept Shape = requires(double r) {
+concept Shape = requires {
   { S::name } -> std::convertible_to<std::string_view>;
   { S::aliases.size() } -> std::convertible_to<std::size_t>;
   { S::title } -> std::convertible_to<std::string_view>;
   { S::parameters.front() } -> std::convertible_to<Quantity>;
   { S::bends_at_data } -> std::convertible_to<bool>;
+};
+template <class S>
+concept Stretches = Shape<S> && requires(double r) {
   { S::at(r) } -> std::same_as<ShapeValue<double>>;
 };
 template <class S>
-concept HasTail = Shape<S> && requires(double r) {
+concept Oscillates = Shape<S> && requires(double lag, const TermNumbers& numbers) {
+  { S::at_lag(lag, numbers) } -> std::same_as<Oscillation<double>>;
+};
+template <class S>
+concept HasTail = Stretches<S> && requires(double r) {
   { S::support } -> std::convertible_to<double>;
   { S::tail(r) } -> std::same_as<UpperBound>;
 };
@@ -197,10 +208,14 @@ concept HasBasis = Shape<S> && requires {
   { S::basis } -> std::convertible_to<Basis>;
 };
 
+/// Whether a term of this shape may have a factor: what has states or a basis by itself has them with one.
+template <class S>
+concept TakesFactors = Stretches<S> && (HasStates<S> || HasBasis<S>);
+
 template <Shape... S>
 using AnyOf = std::variant<S...>;
 
-using AnyShape = AnyOf<Se, Matern12, Matern32, Matern52, Wendland2, Wendland4>;
+using AnyShape = AnyOf<Se, Matern12, Matern32, Matern52, Wendland2, Wendland4, Sho, Periodic>;
 inline constexpr std::size_t kShapes = std::variant_size_v<AnyShape>;
 
 inline std::string_view shape_name(const AnyShape& shape) {
@@ -208,6 +223,46 @@ inline std::string_view shape_name(const AnyShape& shape) {
 }
 inline std::string_view shape_title(const AnyShape& shape) {
   return std::visit([](auto s) { return decltype(s)::title; }, shape);
+}
+
+/// The parameters of a term of shape S with factor F, in the order of Quantity.
+template <class S, class F>
+inline constexpr auto parameters_of = [] {
+  std::array<Quantity, S::parameters.size() + F::parameters.size()> all{};
+  std::ranges::copy(S::parameters, all.begin());
+  std::ranges::copy(F::parameters, all.begin() + S::parameters.size());
+  std::ranges::sort(all);
+  return all;
+}();
+template <class S, class F>
+inline constexpr bool has_parameter(Quantity quantity) {
+  return std::ranges::count(parameters_of<S, F>, quantity) > 0;
+}
+
+/// The correlation of a term at a lag ≥ 0 and its slopes by the logs of its parameters.
+template <class T>
+struct LagValue {
+  T value, by_lengthscale, by_period, by_smoothness, by_quality;
+};
+template <class S, class F, class T>
+LagValue<T> at_lag(const T& lag, const TermNumbers& numbers) {
+  using std::min;
+  const T none = constant<T>(0.0);
+  if constexpr (!Stretches<S>) {
+    const Oscillation<T> own = S::at_lag(lag, numbers);
+    return {own.value, none, own.by_period, own.by_smoothness, own.by_quality};
+  } else {
+    // A shape with a tail is 0 (or below e^{−708}) from 10⁴ on; a longer lag would make ∞·0 of its slope.
+    const T r = min(numbers.inverse_lengthscale * lag, constant<T>(1e4));
+    const ShapeValue<T> shape = S::at(r);
+    if constexpr (F::parameters.size() == 0) {
+      return {shape.value, shape.slope, none, none, none};
+    } else {
+      const Oscillation<T> factor = F::at(lag, numbers);
+      return {shape.value * factor.value, shape.slope * factor.value, shape.value * factor.by_period,
+              shape.value * factor.by_smoothness, none};
+    }
+  }
 }
 
 }  // namespace bandgp

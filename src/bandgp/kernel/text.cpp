@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of a kernel.  The one grammar, white space free:
-//   kernel = term {"+" term}        term = [number "*"] shape ["(" key "=" number {"," key "=" number} ")"]
+//   kernel = term {"+" term}             term = [number "*"] shape [values] ["*" factor [values]]
+//   values = "(" key "=" number {"," key "=" number} ")"
 //   shape    the name or an alias of a shape, in any case
-//   key      the name of a parameter that the shape has, in any case
+//   factor   the name of a factor, in any case; behind shapes that take one
+//   key      the name of a parameter that the shape, or the factor, has, in any case
 //   number   finite and > 0, read the same in every locale
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,6 +29,14 @@ const std::array<AnyShape, kShapes>& all_shapes() {
     return std::array<AnyShape, kShapes>{AnyShape(std::in_place_index<i>)...};
   }(std::make_index_sequence<kShapes>{});
   return shapes;
+}
+
+/// The factors that a text can have: all but the first, which is none.
+std::span<const AnyFactor> all_factors() {
+  static const auto factors = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<AnyFactor, kFactors - 1>{AnyFactor(std::in_place_index<i + 1>)...};
+  }(std::make_index_sequence<kFactors - 1>{});
+  return factors;
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -62,12 +72,35 @@ class Parser {
       if (!accept('*')) expected("\"*\"");
     }
     result.shape = shape();
-    if (accept('(')) {
-      do parameter(result);
-      while (accept(','));
-      if (!accept(')')) expected("\",\" or \")\"");
+    values(result, result.parameters());
+    if (takes_factors(result.shape) && accept('*')) {
+      const std::span<const Parameter> before = result.parameters();
+      result.factor = factor();
+      std::vector<Parameter> own;
+      for (const Parameter& parameter : result.parameters()) {
+        if (std::ranges::find(before, parameter.member, &Parameter::member) == before.end())
+          own.push_back(parameter);
+      }
+      values(result, own);
     }
     return result;
+  }
+
+  void values(Term& term, std::span<const Parameter> known) {
+    if (!accept('(')) return;
+    do parameter(term, known);
+    while (accept(','));
+    if (!accept(')')) expected("\",\" or \")\"");
+  }
+
+  AnyFactor factor() {
+    const std::size_t start = skip_space();
+    const std::string_view word = name(fmt::format("a factor ({})", fmt::join(factor_names(), ", ")));
+    for (const AnyFactor& factor : all_factors()) {
+      if (same_word(word, factor_name(factor))) return factor;
+    }
+    fail(fmt::format("unknown factor {}", quote(word)), start,
+         fmt::format("; known: {}", fmt::join(factor_names(), ", ")));
   }
 
   /// The longest name or alias that stands here: `matern-1/2` has characters that end other names.
@@ -99,16 +132,16 @@ class Parser {
     return *found;
   }
 
-  void parameter(Term& term) {
+  void parameter(Term& term, std::span<const Parameter> known) {
     const std::size_t start = skip_space();
     std::vector<std::string_view> names;
-    for (const Parameter& own : term.parameters()) names.push_back(own.name);
+    for (const Parameter& own : known) names.push_back(own.name);
     const std::string_view key = name(fmt::format("{}", fmt::join(names, " or ")));
     const auto at = std::ranges::find_if(names, [&](std::string_view own) { return same_word(key, own); });
     if (at == names.end())
       fail(fmt::format("unknown parameter {}", quote(key)), start,
            fmt::format("; known: {}", fmt::join(names, ", ")));
-    double& value = term.*term.parameters()[static_cast<std::size_t>(at - names.begin())].member;
+    double& value = term.*known[static_cast<std::size_t>(at - names.begin())].member;
     if (!std::isnan(value)) fail(fmt::format("{} given twice", *at), start);
     if (!accept('=')) expected("\"=\"");
     value = number(*at);
@@ -189,26 +222,51 @@ std::span<const std::string_view> shape_names() {
   return names;
 }
 
+std::span<const std::string_view> factor_names() {
+  static const auto names = [] {
+    std::array<std::string_view, kFactors - 1> all;
+    std::ranges::transform(all_factors(), all.begin(), factor_name);
+    return all;
+  }();
+  return names;
+}
+
+namespace {
+
+/// `(key=value, …)` of the parameters that are set; nothing where none is.
+std::string values_text(const Term& term, std::span<const Parameter> parameters) {
+  std::string values;
+  for (const Parameter& parameter : parameters) {
+    const double value = term.*parameter.member;
+    if (parameter.member == &Term::variance || std::isnan(value)) continue;
+    values += fmt::format("{}{}={}", values.empty() ? "(" : ", ", parameter.name, shortest(value));
+  }
+  if (!values.empty()) values += ')';
+  return values;
+}
+
+}  // namespace
+
 std::string to_text(const Kernel& kernel) {
   std::string text;
   for (const Term& term : kernel.terms) {
     if (!text.empty()) text += " + ";
     if (!std::isnan(term.variance)) text += shortest(term.variance) + "*";
-    text += shape_name(term.shape);
-    std::string others;
-    for (const Parameter& parameter : term.parameters()) {
-      const double value = term.*parameter.member;
-      if (parameter.member == &Term::variance || std::isnan(value)) continue;
-      others += fmt::format("{}{}={}", others.empty() ? "" : ", ", parameter.name, shortest(value));
-    }
-    if (!others.empty()) text += "(" + others + ")";
+    const std::span<const Parameter> all = term.parameters();
+    const std::size_t of_shape = Term{term.shape}.parameters().size();  // a factor's come behind them
+    text.append(shape_name(term.shape)).append(values_text(term, all.first(of_shape)));
+    if (term.has_factor())
+      text.append("*").append(factor_name(term.factor)).append(values_text(term, all.subspan(of_shape)));
   }
   return text;
 }
 
 std::string shapes_text(const Kernel& kernel) {
   std::string text;
-  for (const Term& term : kernel.terms) text.append(text.empty() ? "" : " + ").append(shape_name(term.shape));
+  for (const Term& term : kernel.terms) {
+    text.append(text.empty() ? "" : " + ").append(shape_name(term.shape));
+    if (term.has_factor()) text.append("*").append(factor_name(term.factor));
+  }
   return text;
 }
 

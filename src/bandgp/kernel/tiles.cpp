@@ -27,7 +27,7 @@ void fill_covariance(const Kernel& kernel, const double* rows, const double* col
   if (kernel.terms.empty()) std::fill_n(out, 8 * count, 0.0);
   bool add = false;
   for (const Term& term : kernel.terms) {
-    tiles.fill[term.shape.index()](rows, columns, count, term.variance, 1 / term.lengthscale, add, out);
+    tiles.fill[term.shape.index()][term.factor.index()](rows, columns, count, term.numbers(), add, out);
     add = true;
   }
 }
@@ -35,9 +35,15 @@ void fill_covariance(const Kernel& kernel, const double* rows, const double* col
 void gradient_from_sums(const Kernel& kernel, std::span<const TileSums> sums, double diagonal,
                         std::span<double> out) {
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
-    const double variance = kernel.terms[t].variance;
-    out[kernel.parameter_index(t, &Term::variance)] = variance * (sums[t].value + diagonal);
-    out[kernel.parameter_index(t, &Term::lengthscale)] = variance * sums[t].slope;
+    const Term& term = kernel.terms[t];
+    std::size_t at = kernel.first_parameter(t);
+    visit_term(term, [&]<class S, class F>(S, F) {
+      for (const Quantity quantity : parameters_of<S, F>) {
+        TileSums own = sums[t];
+        own[Quantity::variance] += diagonal;
+        out[at++] = term.variance * own[quantity];
+      }
+    });
   }
 }
 

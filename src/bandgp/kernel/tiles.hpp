@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Covariances in tiles of 8 rows: the loops over lags, one call a term, never one a lag.
-// tiles.isa.cpp is compiled for every instruction set and for every shape of AnyShape.
+// tiles.isa.cpp is compiled for every instruction set and for every shape of AnyShape with every factor.
 #pragma once
 #include "bandgp/base/index.hpp"
 #include "bandgp/kernel/kernel.hpp"
@@ -13,23 +13,26 @@ struct RowLimits {
   const double* last;   // (8,)
 };
 
-/// Σ w ρ and Σ w (−r ρ') over entries of a tile with weights w, for one term.
+/// Sums over entries of a tile with weights w, for one term: Σ w ρ in the place of the variance, ρ the
+/// term's correlation, and Σ w ∂ρ by the logs of its other parameters in theirs.
 struct TileSums {
-  double value = 0, slope = 0;
+  double by[kQuantities] = {};
+  double& operator[](Quantity quantity) { return by[static_cast<std::size_t>(quantity)]; }
 };
 
 struct TileKernels {
-  /// out[8c + r] ← (or +←, when add) variance · ρ(|rows[r] − columns[c]| · inverse_lengthscale), c < count.
-  using Fill = void (*)(const double* rows, const double* columns, Index count, double variance,
-                        double inverse_lengthscale, bool add, double* out);
+  /// out[8c + r] ← (or +←, when add) the term's covariance at the lag |rows[r] − columns[c]|, c < count.
+  using Fill = void (*)(const double* rows, const double* columns, Index count, const TermNumbers& term,
+                        bool add, double* out);
   /// sums +← the sums over the same entries with weights w[8c + r].
-  using Contract = void (*)(const double* rows, const double* columns, Index count,
-                            double inverse_lengthscale, const double* weights, TileSums& sums);
-  /// sums[r] +← variance Σ_c weight[c] ρ over the columns c0 … c0+count−1 that `limits` leaves out.
+  using Contract = void (*)(const double* rows, const double* columns, Index count, const TermNumbers& term,
+                            const double* weights, TileSums& sums);
+  /// sums[r] +← variance Σ_c weight[c] ρ over the columns c0 … c0+count−1 that `limits` leaves out, ρ the
+  /// shape alone: no factor exceeds 1.  Null for shapes without a tail.
   using Tail = void (*)(const double* rows, const double* columns, Index c0, Index count, double variance,
                         double inverse_lengthscale, const double* weight, RowLimits limits, double* sums);
-  Fill fill[kShapes];
-  Contract contract[kShapes];
+  Fill fill[kShapes][kFactors];  // null where a shape takes no factor
+  Contract contract[kShapes][kFactors];
   Tail tail[kShapes];
 
   /// Zeroes the entries of columns c0 … c0+count−1 left of row_first.
@@ -41,6 +44,13 @@ struct TileKernels {
 };
 
 const TileKernels& tile_kernels();
+
+/// TileKernels::contract of a term's shape and factor.
+inline void contract_term(const TileKernels& tiles, const Term& term, const double* rows,
+                          const double* columns, Index count, const double* weights, TileSums& sums) {
+  tiles.contract[term.shape.index()][term.factor.index()](rows, columns, count, term.numbers(), weights,
+                                                          sums);
+}
 
 /// out[8c + r] ← k(rows[r] − columns[c]), all terms.
 void fill_covariance(const Kernel& kernel, const double* rows, const double* columns, Index count,

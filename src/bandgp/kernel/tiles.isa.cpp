@@ -7,37 +7,41 @@
 namespace bandgp::BANDGP_ISA_NAMESPACE {
 namespace {
 
-/// A shape with a tail is 0 (or below e^{−708}) from 10⁴ on; a longer lag would only make ∞·0 of its slope.
-template <class Shape>
-BANDGP_INLINE Column scaled_lag(const Column& rows, double column, const Column& inverse_lengthscale) {
-  const Column lag = abs(rows - Column::all(column)) * inverse_lengthscale;
-  if constexpr (HasTail<Shape>) return min(lag, Column::all(1e4));
-  return lag;
-}
-
-template <class Shape>
-void fill(const double* rows, const double* columns, Index count, double variance, double inverse_lengthscale,
-          bool add, double* out) {
-  const Column x = Column::load_unaligned(rows), scale = Column::all(inverse_lengthscale);
+template <class Shape, class Factor>
+void fill(const double* rows, const double* columns, Index count, const TermNumbers& term, bool add,
+          double* out) {
+  const Column x = Column::load_unaligned(rows);
   for (Index c = 0; c < count; ++c) {
-    const Column value = variance * Shape::at(scaled_lag<Shape>(x, columns[c], scale)).value;
+    const Column lag = abs(x - Column::all(columns[c]));
+    const Column value = term.variance * at_lag<Shape, Factor>(lag, term).value;
     (add ? value + Column::load(out + 8 * c) : value).store(out + 8 * c);
   }
 }
 
-template <class Shape>
-void contract(const double* rows, const double* columns, Index count, double inverse_lengthscale,
+template <class Shape, class Factor>
+void contract(const double* rows, const double* columns, Index count, const TermNumbers& term,
               const double* weights, TileSums& sums) {
-  const Column x = Column::load_unaligned(rows), scale = Column::all(inverse_lengthscale);
-  Column by_value = Column::zero(), by_slope = Column::zero();
+  constexpr bool kLength = has_parameter<Shape, Factor>(Quantity::lengthscale),
+                 kPeriod = has_parameter<Shape, Factor>(Quantity::period),
+                 kSmoothness = has_parameter<Shape, Factor>(Quantity::smoothness),
+                 kQuality = has_parameter<Shape, Factor>(Quantity::quality);
+  const Column x = Column::load_unaligned(rows);
+  Column by_value = Column::zero(), by_length = Column::zero(), by_period = Column::zero(),
+         by_smoothness = Column::zero(), by_quality = Column::zero();
   for (Index c = 0; c < count; ++c) {
     const Column w = Column::load(weights + 8 * c);
-    const ShapeValue<Column> s = Shape::at(scaled_lag<Shape>(x, columns[c], scale));
+    const LagValue<Column> s = at_lag<Shape, Factor>(abs(x - Column::all(columns[c])), term);
     by_value = mul_add(w, s.value, by_value);
-    by_slope = mul_add(w, s.slope, by_slope);
+    if constexpr (kLength) by_length = mul_add(w, s.by_lengthscale, by_length);
+    if constexpr (kPeriod) by_period = mul_add(w, s.by_period, by_period);
+    if constexpr (kSmoothness) by_smoothness = mul_add(w, s.by_smoothness, by_smoothness);
+    if constexpr (kQuality) by_quality = mul_add(w, s.by_quality, by_quality);
   }
-  sums.value += by_value.sum();
-  sums.slope += by_slope.sum();
+  sums.by[static_cast<int>(Quantity::variance)] += by_value.sum();
+  if constexpr (kLength) sums.by[static_cast<int>(Quantity::lengthscale)] += by_length.sum();
+  if constexpr (kPeriod) sums.by[static_cast<int>(Quantity::period)] += by_period.sum();
+  if constexpr (kSmoothness) sums.by[static_cast<int>(Quantity::smoothness)] += by_smoothness.sum();
+  if constexpr (kQuality) sums.by[static_cast<int>(Quantity::quality)] += by_quality.sum();
 }
 
 template <class Shape>
@@ -48,7 +52,8 @@ void tail(const double* rows, const double* columns, Index c0, Index count, doub
   Column total = Column::zero();
   for (Index c = 0; c < count; ++c) {
     const double index = static_cast<double>(c0 + c);
-    const Column value = Shape::at(scaled_lag<Shape>(x, columns[c], scale)).value;
+    const Column r = min(abs(x - Column::all(columns[c])) * scale, Column::all(1e4));  // as at_lag() has it
+    const Column value = Shape::at(r).value;
     const Column kept = where_le(first, index, where_ge(last, index, value));
     total = mul_add(Column::all(weight[c]), value - kept, total);
   }
@@ -73,14 +78,36 @@ void weights(const double* z, const double* alpha_rows, const double* alpha_colu
   }
 }
 
+template <class Shape, class Factor>
+constexpr bool kExists = TakesFactors<Shape> || Factor::parameters.empty();
+
+template <class Shape, class... Factors>
+constexpr void add_shape(TileKernels& table, std::size_t shape, const std::variant<Factors...>*) {
+  std::size_t factor = 0;
+  const auto add = [&]<class Factor>(const Factor*) {
+    if constexpr (kExists<Shape, Factor>) {
+      table.fill[shape][factor] = fill<Shape, Factor>;
+      table.contract[shape][factor] = contract<Shape, Factor>;
+    }
+    ++factor;
+  };
+  (add(static_cast<const Factors*>(nullptr)), ...);
+  if constexpr (HasTail<Shape>) table.tail[shape] = tail<Shape>;
+}
+
 template <class... Shapes>
-constexpr TileKernels table(const std::variant<Shapes...>*) {
-  return {{fill<Shapes>...}, {contract<Shapes>...}, {tail<Shapes>...}, clip, weights};
+constexpr TileKernels make_table(const std::variant<Shapes...>*) {
+  TileKernels table{};
+  std::size_t shape = 0;
+  (add_shape<Shapes>(table, shape++, static_cast<const AnyFactor*>(nullptr)), ...);
+  table.clip = clip;
+  table.weights = weights;
+  return table;
 }
 
 }  // namespace
 
 extern const TileKernels tile_kernels;
-const TileKernels tile_kernels = table(static_cast<const AnyShape*>(nullptr));
+constexpr TileKernels tile_kernels = make_table(static_cast<const AnyShape*>(nullptr));
 
 }  // namespace bandgp::BANDGP_ISA_NAMESPACE

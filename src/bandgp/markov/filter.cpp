@@ -35,12 +35,11 @@ void Filter::prepare(const std::vector<StateTerm>& terms, const double* time, In
   terms_ = terms;
   layout_ = StateLayout(terms);
   loops_ = &loops_for(layout_);
-  scale_.clear();
+  places_.clear();
   fields_ = 0;
   for (int t = 0; t < layout_.terms; ++t) {
-    const StateTerm& term = terms_[static_cast<std::size_t>(layout_.source[t])];
-    scale_.push_back(noise_constant(term.states) * term.variance);
-    fields_ += step_fields(term.states);
+    places_.push_back(&terms_[static_cast<std::size_t>(layout_.source[t])]);
+    fields_ += step_fields(places_.back()->kind, places_.back()->states);
   }
   if (time != time_ || n != n_) {
     time_ = time;
@@ -68,7 +67,8 @@ Block Filter::block(Index k, const double* steps) {
           gain_.data() + begin * N,
           root_.data() + begin,
           kept_.data() + begin * (N * (N - 1) / 2),
-          scale_.data()};
+          places_.data(),
+          k == 0};
 }
 
 double* Filter::carried(RightHandSides b, Index column, Index k) const {
@@ -78,9 +78,13 @@ double* Filter::carried(RightHandSides b, Index column, Index k) const {
 void Filter::make_steps(const double* gaps, Index count, double* out) const {
   const FilterKernels& kernels = filter_kernels();
   for (int t = 0; t < layout_.terms; ++t) {
-    const StateTerm& term = terms_[static_cast<std::size_t>(layout_.source[t])];
-    kernels.steps[term.states - 1](term.rate, term.variance, gaps, round_up(count, 8), out);
-    out += step_fields(term.states) * kBlock;
+    const StateTerm& term = *places_[static_cast<std::size_t>(t)];
+    const FilterKernels::Steps steps = term.kind == StateKind::matern ? kernels.matern_steps[term.states - 1]
+                                       : term.kind == StateKind::turning
+                                           ? kernels.turning_steps[term.states / 2 - 1]
+                                           : kernels.oscillator_steps;
+    steps(term, gaps, round_up(count, 8), out);
+    out += step_fields(term.kind, term.states) * kBlock;
   }
 }
 
@@ -190,7 +194,7 @@ void Filter::solve_and_keep(RightHandSides b) {
       double* column = b.data + c * b.stride + block_begin(k);
       const Index at = (c * n_ + block_begin(k)) * N;
       std::copy_n(carried(b, c, k), N, mean.begin());
-      loops_->replay(layout_, here, column, mean.data(), true, kept_means_.data() + at);
+      loops_->replay(layout_, here, column, mean.data(), When::filtered, kept_means_.data() + at);
       loops_->solve(layout_, here, column, r_.data() + c * N, kept_r_.data() + at);
     }
   }
@@ -219,7 +223,8 @@ void Filter::contract_block(Index k, double& by_noise) {
   for (Index c = 0; c < b.columns; ++c) {
     double* column = b.data + c * b.stride + begin;
     double* mean = mean_block_.data() + c * kBlock * N;
-    loops_->replay(layout_, here, column, carried(b, c, k), false, mean);
+    loops_->replay(layout_, here, column, carried(b, c, k),
+                   layout_.turns() ? When::before_step : When::predicted, mean);
     column_blocks_[static_cast<std::size_t>(c)] = {column, r_.data() + c * N, mean, column};
   }
   loops_->contract(layout_, here, information, column_blocks_.data(), b.columns, slopes_.data());
@@ -279,11 +284,9 @@ void Filter::inverse_diagonal(std::span<double> out) {
 
 /// The sum of the curves of these terms as a sum of states: state 0 is that of all terms, and the first
 /// term's own curve is that without the others'.
-std::vector<double> Filter::selection(unsigned terms) const {
+std::vector<double> Filter::selection(const std::vector<bool>& chosen_terms) const {
   std::vector<double> select(static_cast<std::size_t>(states()), 0.0);
-  const auto chosen = [&](int t) {
-    return terms == ~0U || (terms >> static_cast<unsigned>(layout_.source[t]) & 1U) != 0;
-  };
+  const auto chosen = [&](int t) { return chosen_terms[static_cast<std::size_t>(layout_.source[t])]; };
   const bool first = chosen(0);
   select[0] = first ? 1 : 0;
   for (int t = 1; t < layout_.terms; ++t)
@@ -291,11 +294,12 @@ std::vector<double> Filter::selection(unsigned terms) const {
   return select;
 }
 
-void Filter::predict(std::span<const double> x, unsigned terms, double* projection, double* variance) {
+void Filter::predict(std::span<const double> x, const std::vector<bool>& chosen, double* projection,
+                     double* variance) {
   assert(kept_columns_ > 0);
   const Index N = states(), count = std::ssize(x);
   if (variance != nullptr) make_information();
-  const std::vector<double> select = selection(terms);
+  const std::vector<double> select = selection(chosen);
   std::vector<const double*> mean, r;
   for (Index c = 0; c < kept_columns_; ++c) {
     mean.push_back(kept_means_.data() + c * n_ * N);

@@ -51,8 +51,9 @@ class Filter {
   void inverse_diagonal(std::span<double> out);
 
   /// At increasing x, after solve_and_keep(): projection[c·m + t] = k*ᵀA⁻¹b_c and, unless null, the variance
-  /// k(0) − k*ᵀA⁻¹k*, k* and k(0) those of the terms whose bit is set in `terms`.
-  void predict(std::span<const double> x, unsigned terms, double* projection, double* variance);
+  /// k(0) − k*ᵀA⁻¹k*, k* and k(0) those of the terms that are chosen, one flag a term.
+  void predict(std::span<const double> x, const std::vector<bool>& chosen, double* projection,
+               double* variance);
   /// K** − K*f A⁻¹ Kf* of all terms at increasing x, row-major.
   void covariance(std::span<const double> x, double* out) const;
 
@@ -79,13 +80,13 @@ class Filter {
   void inform_block(Index k);
   void contract_block(Index k, double& by_noise);
   void make_information();
-  std::vector<double> selection(unsigned terms) const;
+  std::vector<double> selection(const std::vector<bool>& chosen) const;
 
   std::vector<StateTerm> terms_;
   StateLayout layout_;
   const FilterKernels::Loops* loops_ = nullptr;
-  std::vector<double> scale_;  // κσ² in the layout's order
-  Index fields_ = 0;           // of all terms' steps
+  std::vector<const StateTerm*> places_;  // the term in each place of the layout
+  Index fields_ = 0;                      // of all terms' steps
   const double* time_ = nullptr;
   Index n_ = 0;
   const double* noise_ = nullptr;

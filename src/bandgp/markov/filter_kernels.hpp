@@ -18,12 +18,13 @@ struct Block {
   double* gain;         // (count, N) k = P_{·0}/S of the predicted covariance P
   double* root;  // (count,) S^{−½}, S = P₀₀ + dᵢ the variance of what is new in an observation
   double* kept;  // (count, N(N−1)/2) the predicted P without its first row, upper half row by row
-  const double* scale;  // κσ² of the term in each place of the layout
+  const StateTerm* const* terms;  // the term in each place of the layout
+  bool is_first;                  // no block is before this one
 };
 
-/// The loss's slope by the two parameters of a term.
+/// The loss's slopes by the parameters of a term; of those that it has.
 struct TermSlopes {
-  double by_log_variance = 0, by_log_lengthscale = 0;
+  double by_log_variance = 0, by_log_lengthscale = 0, by_log_period = 0, by_log_quality = 0;
 };
 
 /// Test points between the data: what surrounds each of them.
@@ -51,15 +52,20 @@ struct Tests {
 struct BlockColumn {
   const double* reduced;  // (count,) v S^{−½}
   double* state;          // (N,) carried from block to block: r
-  const double* mean;     // (count, N) predicted mean m
+  const double* mean;     // (count, N) predicted mean m; the mean before the step, where states turn
   double* solved;         // (count,) ← A⁻¹b
 };
 
+/// Which means replay() gives.
+enum class When { before_step, predicted, filtered };
+
 struct FilterKernels {
-  /// The steps over `count` gaps (a multiple of 8) of a term with p states; a gap of ∞ is the start: e^{−a}
-  /// is 0 and Q the stationary covariance.  out: step_fields(p) arrays, kBlock apart.
-  using Steps = void (*)(double rate, double variance, const double* gaps, Index count, double* out);
-  Steps steps[kMostStatesOfTerm];
+  /// The steps over `count` gaps (a multiple of 8) of a term; a gap of ∞ is the start: F is 0 and Q the
+  /// stationary covariance.  out: step_fields() arrays, kBlock apart.
+  using Steps = void (*)(const StateTerm& term, const double* gaps, Index count, double* out);
+  Steps matern_steps[kMostMaternStates];
+  Steps turning_steps[kMostMaternStates];
+  Steps oscillator_steps;
 
   struct Loops {
     /// Predicts and updates the covariance of the states, point by point; `filtered` (N×N) is carried from
@@ -67,10 +73,10 @@ struct FilterKernels {
     Index (*covariances)(const StateLayout& layout, const Block& block, double* filtered);
     /// The same for a mean (N,): column ← v S^{−½}, v = b − m₀.
     void (*reduce)(const StateLayout& layout, const Block& block, double* column, double* filtered);
-    /// The means of a reduced column again, before each observation or, where `updated`, after it: out
-    /// (count, N).
+    /// The means of a reduced column again, each before the step to its point, before the observation or
+    /// after it: out (count, N).
     void (*replay)(const StateLayout& layout, const Block& block, const double* reduced, double* filtered,
-                   bool updated, double* out);
+                   When when, double* out);
     /// Backwards: a reduced column ← A⁻¹b; r (N,) is carried; the predicted side of r at each point goes to
     /// out (count, N) unless that is null.
     void (*solve)(const StateLayout& layout, const Block& block, double* column, double* r, double* out);
@@ -87,7 +93,7 @@ struct FilterKernels {
     void (*predict)(const StateLayout& layout, const Tests& tests);
   };
   /// One for each compiled layout; the last serves all.
-  static constexpr int kLayouts = 8;
+  static constexpr int kLayouts = 11;
   Loops loops[kLayouts];
 };
 

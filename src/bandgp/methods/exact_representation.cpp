@@ -106,8 +106,7 @@ void ExactRepresentation::gradient(RightHandSides b, const double* noise_slope, 
         weight[r] = matrix_.data()[j * n() + i0 + r] - outer(i0 + r, j);
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      tile_kernels().contract[terms[t].shape.index()](x + i0, x, i0 + rows, 1 / terms[t].lengthscale,
-                                                      panel_.data(), sums[t]);
+      contract_term(tile_kernels(), terms[t], x + i0, x, i0 + rows, panel_.data(), sums[t]);
     }
     for (Index i = i0; i < i0 + rows; ++i) {
       const double w = diagonal(i) - outer(i, i);

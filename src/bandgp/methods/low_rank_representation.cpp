@@ -212,11 +212,11 @@ void LowRankRepresentation::contract(const double* x, Index rows, const double* 
       std::copy_n(weights + j * rows + i0, count, to);
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      tile_kernels().contract[terms[t].shape.index()](some, inputs_.data(), m(), 1 / terms[t].lengthscale,
-                                                      tile.data(), sums[t]);
+      contract_term(tile_kernels(), terms[t], some, inputs_.data(), m(), tile.data(), sums[t]);
     }
   }
-  // ∂k(x − z)/∂z = σ² s(r)/(x − z) with s = −rρ'; where both ends are inputs, each pair moves twice.
+  // ∂k(x − z)/∂z = σ² s/(x − z) with s = −τ ∂ρ/∂τ, the sum of the slopes by the logs of all times, because
+  // only their ratios to τ count; where both ends are inputs, each pair moves twice.
   for (Index j = 0; j < m(); ++j) {
     const double z = inputs_[static_cast<std::size_t>(j)];
     double sum = 0;
@@ -225,10 +225,10 @@ void LowRankRepresentation::contract(const double* x, Index rows, const double* 
       if (lag == 0) continue;
       double slope = 0;
       for (const Term& term : terms) {
-        slope += term.variance *
-                 std::visit(
-                     [&](auto shape) { return decltype(shape)::at(std::abs(lag) / term.lengthscale).slope; },
-                     term.shape);
+        slope += term.variance * visit_term(term, [&]<class S, class F>(S, F) {
+                   const LagValue<double> at = at_lag<S, F>(std::abs(lag), term.numbers());
+                   return at.by_lengthscale + at.by_period;
+                 });
       }
       sum += weights[j * rows + i] * slope / lag;
     }

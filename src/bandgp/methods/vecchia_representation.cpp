@@ -189,8 +189,7 @@ void VecchiaRepresentation::gradient(RightHandSides b, const double* noise_slope
       out.back() += row[i] * noise_slope[i];
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      tile_kernels().contract[terms[t].shape.index()](x + i0, x + from, end - from, 1 / terms[t].lengthscale,
-                                                      tile.data(), sums[t]);
+      contract_term(tile_kernels(), terms[t], x + i0, x + from, end - from, tile.data(), sums[t]);
     }
   }
   gradient_from_sums(*kernel_, sums, trace, out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bandgp {
 namespace {
@@ -13,8 +14,8 @@ constexpr std::size_t kVeryLongSeries = std::size_t{1} << 20;
 constexpr int kEdgeSteps = 40, kMiddleSteps = 8;
 
 double finest_step(const Kernel& kernel) {
-  double shortest = kernel.terms.front().lengthscale;
-  for (const Term& term : kernel.terms) shortest = std::min(shortest, term.lengthscale);
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Term& term : kernel.terms) shortest = std::min(shortest, shortest_time(term));
   return shortest / 12;
 }
 

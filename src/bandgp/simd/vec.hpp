@@ -92,6 +92,7 @@ struct Column {
 BANDGP_LANEWISE(operator+, hn::Add)
 BANDGP_LANEWISE(operator-, hn::Sub)
 BANDGP_LANEWISE(operator*, hn::Mul)
+BANDGP_LANEWISE(operator/, hn::Div)
 BANDGP_LANEWISE(max, hn::Max)
 BANDGP_LANEWISE(min, hn::Min)
 #undef BANDGP_LANEWISE
@@ -122,6 +123,19 @@ BANDGP_INLINE Column neg_mul_add(const Column& a, const Column& b, const Column&
 BANDGP_INLINE Column abs(const Column& a) {
   Column r;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::Abs(a.part[i]);
+  return r;
+}
+/// The nearest integers, for |a| < 2⁵¹.
+BANDGP_INLINE Column nearest(const Column& a) {
+  const Column shift = Column::all(6755399441055744.0);  // 1.5·2⁵²
+  return (a + shift) - shift;
+}
+/// a where key ≤ bound, else b, lane by lane.
+BANDGP_INLINE Column select_le(const Column& key, double bound, const Column& a, const Column& b) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) {
+    r.part[i] = hn::IfThenElse(hn::Le(key.part[i], hn::Set(tag, bound)), a.part[i], b.part[i]);
+  }
   return r;
 }
 /// value where key ≤ bound (or ≥), else 0, lane by lane.

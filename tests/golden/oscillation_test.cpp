@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Terms that oscillate, in every form that holds them, against the dense model in long double.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "bandgp/gp/markov_representation.hpp"
+#include "bandgp/kernel/harmonics.hpp"
+#include "support/effort.hpp"
+#include "support/problems.hpp"
+
+namespace {
+
+using namespace bandgp;
+using support::Case;
+using support::Random;
+using support::Times;
+using Real = long double;
+
+/// Draws what the text left open.
+Kernel draw(Random& random, const std::string& text, double gap) {
+  Kernel kernel = parse_kernel(text);
+  for (Term& term : kernel.terms) {
+    term.variance = random.log_uniform(0.1, 3);
+    term.lengthscale = gap * random.log_uniform(0.5, 200);
+    term.period = gap * random.log_uniform(1.5, 60);
+    term.smoothness = random.log_uniform(0.4, 5);
+    term.quality = random.chance(0.2) ? 0.5 : random.log_uniform(0.3, 1e4);
+  }
+  return kernel;
+}
+
+Case problem(Random& random, const std::string& text) {
+  Case c;
+  const double gap = random.log_uniform(0.01, 100);
+  const auto n = static_cast<std::size_t>(random.integer(1, 60));
+  c.time = support::make_times(random, n, random.chance(0.5) ? Times::irregular : Times::clustered, gap);
+  if (n > 4 && random.chance(0.3)) c.time[3] = c.time[2];
+  c.value = random.normals(n);
+  if (random.chance(0.3)) {
+    for (std::size_t i = 0; i < n; ++i) c.variance.push_back(random.log_uniform(0.01, 1));
+  }
+  c.model = {draw(random, text, gap), random.log_uniform(1e-4, 1), static_cast<Mean>(random.integer(0, 2))};
+  c.cut = {.method = Method::automatic, .tolerance = 1e-10};
+  return c;
+}
+
+/// What |g| and 10⁻³n amount to: the gradient's allowance is relative to it.
+Real scale(const dense::Vector& gradient, std::size_t n) {
+  Real sum = 0;
+  for (const Real g : gradient) sum += g * g;
+  return std::sqrt(sum) + 1e-3L * static_cast<Real>(n);
+}
+
+struct Errors {
+  Real nll = 0, gradient = 0;
+  int seen = 0;
+};
+
+Errors compare(const std::string& text, std::string_view method, int problems, std::uint64_t seed) {
+  Random random(seed);
+  Errors worst;
+  for (int trial = 0; trial < problems; ++trial) {
+    const Case c = problem(random, text);
+    const dense::Problem truth = support::exact_problem(c);
+    const auto nll = dense::nll(truth);
+    if (!nll || c.size() <= static_cast<std::size_t>(c.model.mean)) continue;
+    const Series series = support::make_series(c);
+    Evaluator evaluator(series, c.model.mean, make_representation(to_internal(c.cut, series.units), 0, 1));
+    Likelihood out;
+    const InternalModel model = to_internal(c.model, series.units);
+    EXPECT_FALSE(evaluator.evaluate(model, true, out)) << c;
+    EXPECT_EQ(out.method, method) << c;
+    const dense::Vector gradient = dense::gradient(truth);
+    const Real error = std::abs(nll_to_user(out.nll, series) - *nll) /
+                       std::max<Real>(std::abs(*nll), static_cast<Real>(c.size()));
+    Real by = 0;
+    for (std::size_t k = 0; k < gradient.size(); ++k)
+      by = std::max(by, std::abs(out.gradient[k] - gradient[k]) / scale(gradient, c.size()));
+    EXPECT_LE(error, 1e-10L) << c;
+    EXPECT_LE(by, 1e-7L) << c;
+    EXPECT_LE(std::abs(nll_to_user(out.nll, series) - *nll),
+              out.certificate.nll_error.value() + 1e-11 * std::abs(static_cast<double>(*nll)) + 1e-11)
+        << c;
+    worst.nll = std::max(worst.nll, error);
+    worst.gradient = std::max(worst.gradient, by);
+    ++worst.seen;
+  }
+  std::cout << text << ": NLL off by " << static_cast<double>(worst.nll) << ", gradient by "
+            << static_cast<double>(worst.gradient) << " in " << worst.seen << " problems\n";
+  EXPECT_GE(worst.seen, problems * 3 / 4);
+  return worst;
+}
+
+TEST(Oscillation, in_states_is_the_dense_model) {
+  std::uint64_t seed = 1;
+  for (const char* text :
+       {"sho", "matern12*cos", "matern32*cos", "matern52*cos", "sho + sho", "sho + matern12",
+        "matern32*cos + matern12 + sho", "matern12*periodic", "matern32*periodic + matern32"})
+    compare(text, "markov", support::trials(12, 60), seed++);
+}
+
+TEST(Oscillation, harmonics_sum_up_to_the_periodic_correlation) {
+  for (const double smoothness : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0}) {
+    for (const double most : {1e-3, 1e-6, 1e-10, 1e-14}) {
+      const Harmonics kept = harmonics(smoothness, most);
+      EXPECT_LE(kept.rest.value(), most);
+      const auto sum = [&](Real lambda, Real turns) {
+        Real total = 0;
+        const Harmonics all = harmonics(static_cast<double>(lambda), 1e-18);
+        for (std::size_t k = 0; k < all.coefficient.size(); ++k)
+          total += all.coefficient[k] * std::cos(2 * std::numbers::pi_v<Real> * static_cast<Real>(k) * turns);
+        return total;
+      };
+      for (const double turns : {0.0, 0.07, 0.31, 0.5}) {
+        const Real s = std::sin(std::numbers::pi_v<Real> * turns);
+        const Real exact = std::exp(-2 * s * s / (Real(smoothness) * smoothness));
+        EXPECT_NEAR(static_cast<double>(sum(smoothness, turns)), static_cast<double>(exact), 1e-13);
+        Real partial = 0;
+        for (std::size_t k = 0; k < kept.coefficient.size(); ++k)
+          partial +=
+              kept.coefficient[k] * std::cos(2 * std::numbers::pi_v<Real> * static_cast<Real>(k) * turns);
+        EXPECT_LE(std::abs(static_cast<double>(partial - exact)), kept.rest.value() + 1e-13);
+      }
+      // Slopes by differences.
+      const double h = 1e-5;
+      const Harmonics up = harmonics(smoothness * std::exp(h), 1e-18),
+                      down = harmonics(smoothness * std::exp(-h), 1e-18);
+      for (std::size_t k = 0; k < kept.coefficient.size(); ++k) {
+        const double slope = (std::log(up.coefficient[k]) - std::log(down.coefficient[k])) / (2 * h);
+        EXPECT_NEAR(kept.slope[k], slope, 1e-5 * (1 + std::abs(slope)));
+      }
+    }
+  }
+}
+
+}  // namespace
