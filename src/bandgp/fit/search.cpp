@@ -272,14 +272,7 @@ Finalists find_sum(const Task& task) {
   const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init);
   Finalists found = look_for_sum(on_part, kOnPart);
   const Index points = part->series().size();
-  double least = std::numeric_limits<double>::infinity();
-  for (Candidate& sum : found.sums) {
-    bring_from_part(task, points, sum);
-    least = std::min(least, sum.nll);
-  }
-  std::erase_if(found.sums, [&](const Candidate& sum) {
-    return sum.nll - may_gain(task, points, task.parameters) > least;
-  });
+  for (Candidate& sum : found.sums) bring_from_part(task, points, sum);
   found.sums = task.trainer.race(task.stage, task.parameters, std::move(found.sums), kOnAll);
   const double best = found.sums.empty() ? std::numeric_limits<double>::infinity() : found.sums.front().nll;
   found.parts = parts_on_all(task, found.parts, points, best);
