@@ -213,7 +213,7 @@ Model given_model(const ModelFlags& flags) {
     if (!text) return;
     if (model.kernel.terms.size() != 1) refuse(flag + " is for a kernel of one term; write it into --kernel");
     Term& term = model.kernel.terms[0];
-    if (std::ranges::find(term.parameters(), member, &Parameter::member) == term.parameters().end())
+    if (!term.has(member))
       refuse(
           fmt::format("{} is given, and the shape {} has no such parameter", flag, shape_name(term.shape)));
     double& value = term.*member;

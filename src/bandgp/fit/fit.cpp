@@ -382,8 +382,7 @@ Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const Interna
   const std::vector<std::string> names = parameter_names(kernel);
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     Term& term = kernel.terms[t];
-    if (std::ranges::find(term.parameters(), &Term::period, &Parameter::member) == term.parameters().end())
-      continue;
+    if (!term.has(&Term::period)) continue;
     const std::size_t at = kernel.parameter_index(t, &Term::period);
     const std::optional<double> start = fixed[at] ? fixed[at] : init[at];
     if (!start)

@@ -48,7 +48,7 @@ double longest_start(const Kernel& kernel, const Term& term, const InternalCut& 
 namespace {
 
 /// A term of the form of another, with this variance and a memory of about `memory`: the length-scale, or the
-/// quality of an oscillator.  The period is that of the form; what repeats is about as smooth as a sine.
+/// quality of an oscillator.  The period is that of the form, and the smoothness starts at 1.
 Term started(const Term& form, double variance, double memory) {
   Term term = form;
   for (const Parameter& own : form.parameters()) {

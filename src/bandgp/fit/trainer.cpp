@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "bandgp/fit/starts.hpp"
 #include "bandgp/methods/make_representation.hpp"
@@ -38,12 +39,12 @@ struct Box {
   }
 };
 
-/// The logs of all parameters, terms of equal shapes in the order of their length-scales: se + se with its
-/// terms exchanged is the same model.
+/// The logs of all parameters, terms of one form in the order of their memories: se + se with its terms
+/// exchanged is the same model.
 std::vector<double> logs_in_order(InternalModel model) {
   std::ranges::stable_sort(model.kernel.terms, [](const Term& a, const Term& b) {
-    return a.shape.index() != b.shape.index() ? a.shape.index() < b.shape.index()
-                                              : a.lengthscale < b.lengthscale;
+    return std::tuple(a.shape.index(), a.factor.index(), memory(a)) <
+           std::tuple(b.shape.index(), b.factor.index(), memory(b));
   });
   std::vector<double> values = parameter_values(model);
   for (double& value : values) value = std::log(value);

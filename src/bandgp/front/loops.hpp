@@ -137,7 +137,7 @@ struct Plain {
   BANDGP_PLAIN static Plain zero() { return {Real(0)}; }
   BANDGP_PLAIN void store_unaligned(Real* p) const { *p = x; }
   BANDGP_PLAIN Real sum() const { return x; }
-  BANDGP_PLAIN static void turn(const Real* from, Real* to) { *to = *from; }
+  BANDGP_PLAIN static void transpose_block(const Real* from, Real* to) { *to = *from; }
   BANDGP_PLAIN friend Plain operator+(Plain a, Plain b) { return {a.x + b.x}; }
   BANDGP_PLAIN friend Plain operator-(Plain a, Plain b) { return {a.x - b.x}; }
   BANDGP_PLAIN friend Plain operator*(Plain a, Plain b) { return {a.x * b.x}; }
@@ -458,7 +458,7 @@ struct Loops {
       }
       const Index some = count - i < kWidth ? count - i : kWidth;
       for (Index m = 0; m < q; m += kWidth) {
-        Lane::turn(values + m * kWidth, turned);
+        Lane::transpose_block(values + m * kWidth, turned);
         Real* to = rows + i * width + offset + m;
         for (Index k = 0; k < some; ++k)
           Lane::load_unaligned(turned + k * kWidth).store_unaligned(to + k * width);

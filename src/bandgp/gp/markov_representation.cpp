@@ -75,7 +75,10 @@ std::vector<bool> MarkovRepresentation::chosen(unsigned terms) const {
 }
 
 Cost MarkovRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
-  const Form form = this->form(kernel, points, q_bound);
+  return cost_of(form(kernel, points, q_bound), points);
+}
+
+Cost MarkovRepresentation::cost_of(const Form& form, const Observations& points) const {
   const Index states = form.states();
   Cost cost{markov::Filter::bytes(points.size(), states),
             1e-9 * static_cast<double>(points.size()) * nanoseconds(states), 0, 0, name()};
@@ -93,9 +96,9 @@ std::optional<Failure> MarkovRepresentation::choose(const Kernel& kernel, const 
                                                     double q_bound) {
   kernel_ = &kernel;
   points_ = &points;
-  const Cost needed = cost(kernel, points, q_bound);
-  if (needed.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, needed.bytes, needed.seconds};
   form_ = form(kernel, points, q_bound);
+  const Cost needed = cost_of(form_, points);
+  if (needed.bytes > max_bytes_) return Failure{Failure::Kind::too_large, 0, needed.bytes, needed.seconds};
   filter_.prepare(form_.terms, points.time(), points.size());
   return std::nullopt;
 }

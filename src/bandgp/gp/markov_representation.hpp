@@ -51,6 +51,8 @@ class MarkovRepresentation final : public Representation {
     Index states() const;
   };
   Form form(const Kernel& kernel, const Observations& points, double q_bound) const;
+  Cost cost_of(const Form& form, const Observations& points) const;
+  /// One flag for each of the form's terms: whether it belongs to one of these terms of the kernel.
   std::vector<bool> chosen(unsigned terms) const;
 
   double tolerance_, max_bytes_;

@@ -58,6 +58,16 @@ std::span<const Parameter> Term::parameters() const {
   return visit_term(*this, []<class S, class F>(S, F) { return list_of<S, F>(); });
 }
 
+bool Term::has(double Term::*member) const {
+  return std::ranges::find(parameters(), member, &Parameter::member) != parameters().end();
+}
+
+std::string term_title(const Term& term) {
+  const std::string_view factor = std::visit([](auto f) { return decltype(f)::title; }, term.factor);
+  std::string title(shape_title(term.shape));
+  return factor.empty() ? title : title.append(" × ").append(factor);
+}
+
 double memory(const Term& term) {
   if (std::holds_alternative<Sho>(term.shape)) return term.period * term.quality / std::numbers::pi;
   return std::isnan(term.lengthscale) ? std::numeric_limits<double>::infinity() : term.lengthscale;

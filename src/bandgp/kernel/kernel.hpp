@@ -25,6 +25,8 @@ struct Term {
   /// The parameters that a term of this shape and factor has, in the order of Quantity; the others stay
   /// unset.
   std::span<const Parameter> parameters() const;
+  /// Whether a parameter, such as &Term::period, is one of them.
+  bool has(double Term::*member) const;
   bool has_factor() const { return factor.index() != 0; }
   /// Whether two terms differ in their parameters' values alone.
   bool same_form(const Term& other) const {
@@ -52,6 +54,8 @@ auto visit_term(const Term& term, Body&& body) {
       },
       term.shape, term.factor);
 }
+/// What people call the term: its shape and, where it has one, its factor.
+std::string term_title(const Term& term);
 /// The time over which a term forgets itself: its length-scale, Q/π periods of an oscillator; ∞ where it
 /// repeats for ever.
 double memory(const Term& term);

@@ -43,13 +43,11 @@ Oscillation<T> repeating(const T& lag, const TermNumbers& numbers) {
           (2 * z) * (square * value), constant<T>(0.0)};
 }
 
-// --- factors
-// ------------------------------------------------------------------------------------------------- A factor
-// multiplies a shape by a correlation function of its own, so that |factor| ≤ 1 and every bound of the
-// shape's tail is one of the product's.
+// Factors.  Each multiplies a shape by a correlation function of its own, so that |factor| ≤ 1, and a bound
+// of the shape's tail bounds the tail of the product.
 
 struct NoFactor {
-  static constexpr std::string_view name = "";
+  static constexpr std::string_view name = "", title = "";
   static constexpr std::array<Quantity, 0> parameters = {};
 };
 
@@ -85,8 +83,7 @@ inline std::string_view factor_name(const AnyFactor& factor) {
   return std::visit([](auto f) { return decltype(f)::name; }, factor);
 }
 
-// --- shapes that oscillate
-// -----------------------------------------------------------------------------------
+// Shapes that oscillate.
 
 /// exp(−2 sin²(πτ/P)/λ²) by itself: what repeats never changes.
 struct Periodic {

@@ -74,14 +74,9 @@ class Parser {
     result.shape = shape();
     values(result, result.parameters());
     if (takes_factors(result.shape) && accept('*')) {
-      const std::span<const Parameter> before = result.parameters();
+      const std::size_t of_shape = result.parameters().size();  // a factor's come behind them
       result.factor = factor();
-      std::vector<Parameter> own;
-      for (const Parameter& parameter : result.parameters()) {
-        if (std::ranges::find(before, parameter.member, &Parameter::member) == before.end())
-          own.push_back(parameter);
-      }
-      values(result, own);
+      values(result, result.parameters().subspan(of_shape));
     }
     return result;
   }

@@ -38,11 +38,9 @@ void gradient_from_sums(const Kernel& kernel, std::span<const TileSums> sums, do
     const Term& term = kernel.terms[t];
     std::size_t at = kernel.first_parameter(t);
     visit_term(term, [&]<class S, class F>(S, F) {
-      for (const Quantity quantity : parameters_of<S, F>) {
-        TileSums own = sums[t];
-        own[Quantity::variance] += diagonal;
-        out[at++] = term.variance * own[quantity];
-      }
+      TileSums all = sums[t];
+      all[Quantity::variance] += diagonal;
+      for (const Quantity quantity : parameters_of<S, F>) out[at++] = term.variance * all[quantity];
     });
   }
 }

@@ -137,7 +137,7 @@ void turning_steps(const StateTerm& term, const double* gaps, Index count, doubl
     }
     put(kRest, decay);
     put(kRest + 1, a);
-    put(kRest + 2, (2 * 3.14159265358979323846) * turns);
+    put(kRest + 2, (2 * std::numbers::pi) * turns);
   }
 }
 
@@ -179,7 +179,7 @@ void oscillator_steps(const StateTerm& term, const double* gaps, Index count, do
   for (Index i = 0; i < count; i += 8) {
     const Column gap = Column::load_unaligned(gaps + i);
     const Column s =
-        (2 * 3.14159265358979323846) * min(Column::all(term.inverse_period) * gap, Column::all(kMostTurns));
+        (2 * std::numbers::pi) * min(Column::all(term.inverse_period) * gap, Column::all(kMostTurns));
     const Column a = damping * s, as = a * s, a2 = a * a;
     const Waves<Column> w = damped_waves(gap, term.inverse_period, term.quality);
     const auto put = [&](int field, const Column& value) { value.store(out + field * kBlock + i); };
@@ -198,14 +198,10 @@ void oscillator_steps(const StateTerm& term, const double* gaps, Index count, do
     const Column dsquare = 4.0 * (a2 * (w.s * ds - w.s * w.s));
     Column d[3] = {dlate - (dcross + dsquare), 2.0 * (as * (2.0 * (w.s * ds) - w.s * w.s)),
                    dlate - (dsquare - dcross)};
-    if (least > 0) {
-      const Column small = min(s, Column::all(least));
-      for (int e = 0; e < 3; ++e) {
-        q[e] = select_le(s, least, OscillatorSeries::sum(series.q[e], small), q[e]);
-        d[e] = select_le(s, least, OscillatorSeries::sum(series.slope[e], small), d[e]);
-      }
-    }
+    const Column small = min(s, Column::all(least));
     for (int e = 0; e < 3; ++e) {
+      q[e] = select_le(s, least, OscillatorSeries::sum(series.q[e], small), q[e]);
+      d[e] = select_le(s, least, OscillatorSeries::sum(series.slope[e], small), d[e]);
       put(4 + e, variance * q[e]);
       put(12 + e, variance * d[e]);
     }
@@ -529,6 +525,18 @@ BANDGP_INLINE void load_kept(N n, const double* kept, double* p) {
       });
 }
 
+/// The covariance of the states at a point, after its observation, from what was kept of it.
+template <class L, class Points>
+BANDGP_INLINE void restore_filtered(const L& l, const Points& points, Index at, double* p) {
+  const auto n = l.states();
+  const double inverse = points.root[at] * points.root[at], s = 1 / inverse;
+  const double* gain = points.gain + at * n;
+  loop(
+      k0, n, BANDGP_BODY(auto j) { p[j] = gain[j] * s; });
+  load_kept(n, points.kept + at * (n * (n - k1) / 2), p);
+  update(l, gain, points.noise[at] * inverse, p);
+}
+
 /// One state: P = a/b, so that the chain from point to point has no division.  Filtering takes (a, b) to
 /// (da, a + db), the step to (f²a + qb, b); all of these are sums of positive terms, and the pivots are
 /// ratios of successive b.
@@ -720,25 +728,6 @@ BANDGP_INLINE void moved_covariance(const L& l, const Block& block, const Step<L
   mirror(n, x);
 }
 
-/// The covariance of the states at the point before, after its observation, from what was kept of it; the
-/// arrays of all blocks lie one behind the other.  0 before the first point.
-template <class L>
-BANDGP_INLINE void filtered_before(const L& l, const Block& block, Index at, double* p) {
-  const auto n = l.states();
-  if (at == 0 && block.is_first) {
-    loop(
-        k0, n * n, BANDGP_BODY(auto i) { p[i] = 0; });
-    return;
-  }
-  const Index before = at - 1;
-  const double inverse = block.root[before] * block.root[before], s = 1 / inverse;
-  const double* gain = block.gain + before * n;
-  loop(
-      k0, n, BANDGP_BODY(auto j) { p[j] = gain[j] * s; });
-  load_kept(n, block.kept + before * (n * (n - k1) / 2), p);
-  update(l, gain, block.noise[before] * inverse, p);
-}
-
 /// Λ of a term's own states, `most` to a row: its first one also moves the sum.
 template <class L, class T, int most>
 BANDGP_INLINE void own_slopes(const L& l, T t, const double* lambda, double* own, Int<most>) {
@@ -826,7 +815,7 @@ BANDGP_INLINE void add_full_slopes(const L& l, const Block& block, const Step<L>
             k0, p, BANDGP_BODY(auto i) {
               loop(
                   k0, p, BANDGP_BODY(auto j) {
-                    double sum = 0, product = 0;
+                    double sum = 0, product = outer[(o + i) * n + o + j];
                     loop(
                         k0, n, BANDGP_BODY(auto s) {
                           double row = carried[(o + j) * n + s], column = lambda[s * n + o + i];
@@ -837,7 +826,6 @@ BANDGP_INLINE void add_full_slopes(const L& l, const Block& block, const Step<L>
                           if (t > 0 && i == 0) column += lambda[s * n];
                           sum = mul_add(row, column, sum);
                         });
-                    product = outer[(o + i) * n + o + j];
                     if (t > 0 && i == 0) product += outer[o + j];
                     if (t == 0 && j == 0)
                       loop(
@@ -985,7 +973,11 @@ void contract(const StateLayout& layout, const Block& block, const double* infor
     moved_covariance(l, block, step, at, x);
     add_slopes(l, block, step, lambda, x, moved, sums);
     if (l.turns()) {
-      filtered_before(l, block, at, x);
+      if (at == 0 && block.is_first)
+        loop(
+            k0, n * n, BANDGP_BODY(auto i) { x[i] = 0; });
+      else
+        restore_filtered(l, block, at - 1, x);  // the arrays of all blocks lie one behind the other
       loop(
           k0, n, BANDGP_BODY(auto i) { step.apply(l, x + i * n, k1); });
       add_full_slopes(l, block, step, lambda, x, outer, sums);
@@ -1013,14 +1005,7 @@ void predict(const StateLayout& layout, const Tests& tests) {
     double p[L::kCapacity * L::kCapacity], start[L::kCapacity];
     loop(
         k0, n * n, BANDGP_BODY(auto i) { p[i] = 0; });
-    if (before >= 0) {  // the filtered covariance of the point before
-      const double inverse = tests.root[before] * tests.root[before], s = 1 / inverse;
-      const double* gain = tests.gain + before * n;
-      loop(
-          k0, n, BANDGP_BODY(auto j) { p[j] = gain[j] * s; });
-      load_kept(n, tests.kept + before * (n * (n - k1) / 2), p);
-      update(l, gain, tests.noise[before] * inverse, p);
-    }
+    if (before >= 0) restore_filtered(l, tests, before, p);
     step.predict(l, p);
     loop(
         k0, n, BANDGP_BODY(auto j) {  // p* = P*h

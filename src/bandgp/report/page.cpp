@@ -43,9 +43,9 @@ Json parameters_json(const FitResult& fit) {
 }
 
 Json fit_json(const FitResult& fit) {
-  std::vector<std::string_view> shapes;
+  std::vector<std::string> shapes;
   shapes.reserve(fit.model.kernel.terms.size());
-  for (const Term& term : fit.model.kernel.terms) shapes.push_back(shape_title(term.shape));
+  for (const Term& term : fit.model.kernel.terms) shapes.push_back(term_title(term));
   return {{"shapes", shapes},
           {"kernel", to_text(fit.model.kernel)},
           {"mean", mean_name(fit.model.mean)},

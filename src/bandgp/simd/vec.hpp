@@ -70,7 +70,7 @@ struct Column {
     BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) hn::StoreU(part[i], tag, p + i * kLanes);
   }
   /// to ← fromᵀ for 8×8 blocks, 64-byte aligned.
-  static BANDGP_INLINE void turn(const double* from, double* to);
+  static BANDGP_INLINE void transpose_block(const double* from, double* to);
   BANDGP_INLINE double sum() const {
     V s = part[0];
     BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Add(s, part[i]);
@@ -239,7 +239,7 @@ BANDGP_INLINE void transpose(const double* from, double* to) {
 #endif
 }
 
-BANDGP_INLINE void Column::turn(const double* from, double* to) { transpose(from, to); }
+BANDGP_INLINE void Column::transpose_block(const double* from, double* to) { transpose(from, to); }
 
 /// a·b + c and c − a·b; one rounding each where the instruction set has it.
 BANDGP_INLINE double mul_add(double a, double b, double c) {
