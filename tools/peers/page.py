@@ -105,8 +105,9 @@ def numbers(results: dict, series: dict) -> dict:
     for peer in results["peers"]:
         line = line_of(results, peer["name"], series["name"])
         cells = [number(line.get(name), digits) for name, digits in FIGURES.items()]
-        if line["status"] != "done":  # told in the first place that has no number
-            cells[next(i for i, name in enumerate(FIGURES) if name not in line)] = SIGNS[line["status"]]
+        if line["status"] != "done":  # said in the first place that has no number, or in the last where a limit was passed at the very end
+            without = (i for i, name in enumerate(FIGURES) if name not in line)
+            cells[next(without, len(FIGURES) - 1)] = SIGNS[line["status"]]
             failures.setdefault(f"{SIGNS[line['status']]}, {line['reason']}", []).append(peer["title"])
         rows.append([peer["title"], peer["model"], *cells])
     lead = f"{series['n']} values to train with, {series['held_out']} held out."

@@ -61,7 +61,7 @@ def watch(child: subprocess.Popen, began: float, limits: Limits) -> dict | None:
     """Which limit was passed, or None once the child has ended."""
     while True:
         try:
-            child.wait(timeout=0.1)
+            child.wait(timeout=min(0.1, limits.seconds))
             return None
         except subprocess.TimeoutExpired:
             pass
