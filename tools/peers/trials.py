@@ -49,6 +49,8 @@ def run(peer: Peer, series: Series, python: Path, package: Path, limits: Limits)
             child.wait()
         seconds = time.monotonic() - began
         result = {"process_seconds": seconds, **(json.loads(out.read_text()) if out.exists() else {})}
+        if not exceeded:  # a trial that ends soon may pass the limit between two looks at it, and says itself what it held
+            exceeded = beyond_memory(result.get("peak_mb", 0) / 1024, limits)
         if not exceeded and child.returncode == 0:
             return {"status": "done", "reason": "", **result}
         outcome = exceeded or failure(child.returncode, errors.read_text(errors="replace"))
@@ -67,8 +69,12 @@ def watch(child: subprocess.Popen, began: float, limits: Limits) -> dict | None:
             pass
         if time.monotonic() - began > limits.seconds:
             return {"status": "time", "reason": f"more than {limits.seconds:g} s"}
-        if resident_gigabytes(child.pid) > limits.gigabytes:
-            return {"status": "memory", "reason": f"more than {limits.gigabytes:g} GB"}
+        if exceeded := beyond_memory(resident_gigabytes(child.pid), limits):
+            return exceeded
+
+
+def beyond_memory(gigabytes: float, limits: Limits) -> dict | None:
+    return {"status": "memory", "reason": f"more than {limits.gigabytes:g} GB"} if gigabytes > limits.gigabytes else None
 
 
 def resident_gigabytes(pid: int) -> float:
