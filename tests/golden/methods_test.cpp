@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "bandgp/methods/inducing_inputs.hpp"
 #include "bandgp/methods/make_representation.hpp"
 #include "support/truth.hpp"
 
@@ -330,7 +331,7 @@ TEST(Methods, inducing_gradients_are_differences_of_the_loss) {
       Likelihood likelihood;
       EXPECT_FALSE(evaluator.evaluate(internal, gradient != nullptr, likelihood));
       if (gradient != nullptr) {
-        const auto slopes = evaluator.representation().inducing_gradient();
+        const auto slopes = inducing_inputs(evaluator.representation())->input_gradient();
         gradient->assign(slopes.begin(), slopes.end());
       }
       return likelihood.nll;

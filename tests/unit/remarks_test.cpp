@@ -85,6 +85,29 @@ TEST(Remarks, few_points) {
   EXPECT_NE(said[0].find("only 5 observations for 4 parameters"), std::string::npos) << said[0];
 }
 
+TEST(Remarks, a_fit_that_was_cancelled_is_not_judged) {
+  const Data data = noise(400);
+  FitResult result = fit(Table{data.time, data.value, {}, "", "", 0}, FitOptions{});
+  ASSERT_EQ(remarks(result).size(), 1U);
+  result.status = FitStatus::cancelled;
+  EXPECT_TRUE(remarks(result).empty());
+}
+
+TEST(Remarks, a_period_longer_than_the_series) {
+  Data data = noise(400);  // over 99.75
+  for (std::size_t i = 0; i < data.time.size(); ++i) data.value[i] += 20 * std::sin(data.time[i] / 3);
+  FitOptions options;
+  options.kernel = "matern32*cos(period=99)";
+  options.fix = {{"period", 99}};
+  const Table table{data.time, data.value, {}, "", "", 0};
+  EXPECT_TRUE(remarks(fit(table, options)).empty());
+  options.kernel = "matern32*cos(period=101)";
+  options.fix = {{"period", 101}};
+  const auto said = remarks(fit(table, options));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("its period (101) is longer than the series (99.75)"), std::string::npos) << said[0];
+}
+
 TEST(Advice, a_band_that_was_asked_for_comes_with_another_way_first) {
   const Data data = noise(3000);
   const Series series = make_series(data.time, data.value);

@@ -13,6 +13,7 @@
 #include "bandgp/fit/standard_errors.hpp"
 #include "bandgp/fit/starts.hpp"
 #include "bandgp/fit/trainer.hpp"
+#include "bandgp/methods/inducing_inputs.hpp"
 #include "bandgp/methods/make_representation.hpp"
 
 namespace bandgp {
@@ -586,8 +587,9 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.standard_errors = end.parameters.spread(errors);
   const std::vector<double> values = parameter_values(result.model);
   for (std::size_t i = 0; i < values.size(); ++i) result.standard_errors[i] *= values[i];  // from log θ to θ
-  for (const double z : stage.representation().inducing_inputs())
-    result.cut.inducing_inputs.push_back(units.time_out(z));
+  if (InducingInputs* const inducing = inducing_inputs(stage.representation())) {
+    for (const double z : inducing->inputs()) result.cut.inducing_inputs.push_back(units.time_out(z));
+  }
   likelihood = to_user(likelihood, *series);
   result.nll = likelihood.nll;
   result.gradient = likelihood.gradient;

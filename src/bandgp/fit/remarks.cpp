@@ -80,6 +80,7 @@ std::vector<std::string> remarks(const FitResult& fit) {
         "double precision is the limit: with this little noise (a {:.1g} of the curve's variance) rounding "
         "changes the NLL by about {:.1g} nats",
         fit.model.noise / fit.model.kernel.variance(), fit.rounding));
+  if (fit.status == FitStatus::cancelled) return remarks;  // what follows judges a fit that ended by itself
   const DataScale scale = data_scale(series, fit.model.mean);
   const InternalModel internal = to_internal(fit.model, series.units);
   const auto vanished = [&](std::size_t term) { return has_vanished(internal.kernel.terms[term], scale); };
@@ -108,6 +109,11 @@ std::vector<std::string> remarks(const FitResult& fit) {
   }
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (vanished(i)) continue;
+    if (terms[i].has(&Term::period) && terms[i].period > series.report.span)
+      remarks.push_back(
+          fmt::format("term {} does not oscillate within these data: its period ({:.4g}) is longer than the "
+                      "series ({:.4g})",
+                      i + 1, terms[i].period, series.report.span));
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
       const bool same = !vanished(j) && terms[i].same_form(terms[j]) &&
                         std::abs(std::log(terms[i].lengthscale / terms[j].lengthscale)) < 0.05;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "bandgp/fit/starts.hpp"
+#include "bandgp/methods/inducing_inputs.hpp"
 #include "bandgp/methods/make_representation.hpp"
 
 namespace bandgp {
@@ -56,11 +57,13 @@ std::vector<double> logs_in_order(InternalModel model) {
 class MovingInputs {
  public:
   MovingInputs(Stage& stage, const InternalModel& start, bool move, Trainer& trainer)
-      : representation_(stage.representation()), unit_(shortest_time(start.kernel.terms.front())) {
+      : inducing_(move ? inducing_inputs(stage.representation()) : nullptr),
+        unit_(shortest_time(start.kernel.terms.front())) {
+    if (inducing_ == nullptr) return;
     Likelihood likelihood;
-    if (move && representation_.inducing_inputs().empty())
+    if (inducing_->inputs().empty())
       (void)trainer.evaluate(stage, start, false, likelihood);  // puts them in their places
-    if (move) inputs_ = representation_.inducing_inputs();
+    inputs_ = inducing_->inputs();
   }
   bool any() const { return !inputs_.empty(); }
   void append_to(std::vector<double>& x, BfgsOptions& options) const {
@@ -74,11 +77,11 @@ class MovingInputs {
     for (std::size_t j = 0; j < x.size(); ++j) inputs_[j] = unit_ * x[j];
   }
   void gradient(std::span<double> out) const {
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = unit_ * representation_.inducing_gradient()[j];
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = unit_ * inducing_->input_gradient()[j];
   }
 
  private:
-  Representation& representation_;
+  InducingInputs* inducing_;  // null where they stay where they are
   double unit_;
   std::span<double> inputs_;
 };

@@ -37,7 +37,6 @@ class AutoRepresentation final : public Representation {
   void inverse_diagonal(std::span<double> out) override { current_->inverse_diagonal(out); }
   void whiten(double* column, std::uint64_t seed) override { current_->whiten(column, seed); }
   double rounding(double* column, const double* b) override { return current_->rounding(column, b); }
-  bool can_whiten() const override { return current_->can_whiten(); }
   Certificate certificate(CertificateInputs inputs) const override { return current_->certificate(inputs); }
   std::string_view name() const override { return current_->name(); }
   Index bandwidth() const override { return current_->bandwidth(); }

@@ -109,14 +109,9 @@ void Posterior::factor() {
   factored_ = true;
 }
 
-void Posterior::factor_for_whitening() {
-  if (!representation().can_whiten()) factored_ = false;
-  factor();
-}
-
 double Posterior::rounding() {
   if (!evaluator_) throw std::invalid_argument("rounding needs the data, which this model was saved without");
-  factor_for_whitening();
+  factor();
   return evaluator_->rounding();
 }
 
@@ -382,7 +377,7 @@ std::vector<double> Posterior::draws_from_covariance(std::span<const double> tim
 
 std::vector<double> Posterior::whitened_residuals(std::uint64_t seed) {
   if (!evaluator_) throw std::invalid_argument("residuals need the data, which this model was saved without");
-  factor_for_whitening();
+  factor();
   return evaluator_->whitened(seed);
 }
 

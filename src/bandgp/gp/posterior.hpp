@@ -82,8 +82,7 @@ class Posterior {
 
  private:
   void draw(const Weights& weights, std::uint64_t seed, PosteriorFunction& f);
-  void factor_for_whitening();  // anew, where predictions have used up what it needs
-  void factor();                // unless it is there: the columns become α, A⁻¹H
+  void factor();  // unless it is there: the columns become α, A⁻¹H
   void project(std::span<const double> x, unsigned terms, std::vector<double>& projection,
                std::vector<double>* variance);
   Representation& representation() { return evaluator_ ? evaluator_->representation() : *restored_; }

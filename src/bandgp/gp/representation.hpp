@@ -100,9 +100,6 @@ class Representation {
   /// Reduced columns → α_c = A⁻¹b_c, and ½ tr[(A⁻¹ − Σ α_cα_cᵀ) ∂A] for the logs of all terms' parameters
   /// (Kernel::first_parameter says where) and, last, for ∂A = diag(noise_slope).  Uses the factor up.
   virtual void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) = 0;
-  /// Inputs that can be moved, from choose() on, and the loss's gradient by them, from gradient() on.
-  virtual std::span<double> inducing_inputs() { return {}; }
-  virtual std::span<const double> inducing_gradient() const { return {}; }
   /// diag A⁻¹.  Uses the factor up.
   virtual void inverse_diagonal(std::span<double> out) = 0;
 
@@ -112,9 +109,6 @@ class Representation {
   /// About how many nats rounding has added to the error of the NLL, from residuals computed by another
   /// route: not a bound.  `column` is the reduced column of `b` and is used up; the factor is kept.
   virtual double rounding(double* column, const double* b) = 0;
-
-  /// Whether whiten() and rounding() still can: predictions may have used up what they need of the factor.
-  virtual bool can_whiten() const { return true; }
 
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.

@@ -9,10 +9,11 @@
 #include "bandgp/base/aligned.hpp"
 #include "bandgp/gp/representation.hpp"
 #include "bandgp/kernel/tiles.hpp"
+#include "bandgp/methods/inducing_inputs.hpp"
 
 namespace bandgp {
 
-class LowRankRepresentation final : public Representation {
+class LowRankRepresentation final : public Representation, public InducingInputs {
  public:
   enum class Kind { fitc, vfe };
   /// Starts with `inducing` inputs at quantiles of the times (all times where there are fewer), unless they
@@ -39,8 +40,8 @@ class LowRankRepresentation final : public Representation {
                                  double* projection, double* variance) override;
   void covariance(std::span<const double> x, double* out) override;
 
-  std::span<double> inducing_inputs() override { return inputs_; }
-  std::span<const double> inducing_gradient() const override { return input_gradient_; }
+  std::span<double> inputs() override { return inputs_; }
+  std::span<const double> input_gradient() const override { return input_gradient_; }
 
  private:
   Index n() const { return points_->size(); }
