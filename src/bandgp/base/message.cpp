@@ -210,6 +210,14 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
            say.number("rounding"), after(say),
            say.option(Option::fix, format("noise={:.0e}", say.number("noise"))));
      }},
+    {lost_to_rounding, "lost_to_rounding",
+     [](Say say) {
+       return format(
+           "rounding hides where its minimum is, {}: the search saw an NLL of {:.6g} where this kernel's "
+           "covariance is singular in double precision; with a larger noise it would not be, as in {}",
+           after(say), say.number("seen"),
+           say.option(Option::fix, format("noise={:.0e}", say.number("noise"))));
+     }},
     {cancelled, "cancelled",
      [](Say say) { return "interrupted " + after(say) + "; this is the best so far"; }},
     {cancelled_at_start, "cancelled_at_start",

@@ -56,6 +56,7 @@ enum class MessageCode {
   out_of_evaluations,
   stalled,
   rounding,
+  lost_to_rounding,
   cancelled,
   cancelled_at_start,
   cancelled_in_search,

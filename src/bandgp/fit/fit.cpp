@@ -87,7 +87,9 @@ void set_outcome(FitResult& result, Message outcome) {
   result.outcome = std::move(outcome);
 }
 
-Message outcome_of(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside) {
+/// `seen`: an NLL that the search saw, in user's units, and that training lost; NaN where it lost none.
+Message outcome_of(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside,
+                   double seen) {
   const auto after = [&](MessageCode code) {
     return Message{code, {{"evaluations", Index{result.evaluations}}, {"nll", result.nll}}};
   };
@@ -105,8 +107,9 @@ Message outcome_of(const FitResult& result, const Parameters& parameters, const 
       return {MessageCode::at_bound, {{"parameters", which}}};
     }
     case FitStatus::rounding: {
-      Message message = after(MessageCode::rounding);
-      message.fields.push_back({"rounding", result.rounding});
+      const bool lost = std::isfinite(seen);
+      Message message = after(lost ? MessageCode::lost_to_rounding : MessageCode::rounding);
+      message.fields.push_back(lost ? Field{"seen", seen} : Field{"rounding", result.rounding});
       message.fields.push_back(
           {"noise", std::max(1e-8 * result.model.kernel.variance(), 100 * result.model.noise)});
       return message;
@@ -394,6 +397,32 @@ Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const Interna
   return kernel;
 }
 
+/// A descent from a place that may be as good as singular, where it cannot begin: then from beside it, with
+/// more noise, or on a fixed band with shorter terms.
+Candidate descend_from_edge(Trainer& trainer, Stage& stage, const Parameters& parameters,
+                            const Candidate& start, int max_evaluations) {
+  constexpr int kSteps = 12;
+  constexpr double kMoreNoise = 3;
+  Candidate found = trainer.descend(stage, parameters, start, 1e-6, max_evaluations);
+  if (std::isfinite(found.nll) || trainer.cancelled()) return found;
+  Likelihood likelihood;
+  Candidate stays, beside;
+  stays.model = beside.model = start.model;
+  stays.nll = trainer.evaluate(stage, start.model, false, likelihood);
+  stays.status = BfgsStatus::stalled;
+  for (int step = 0; step < kSteps && !std::isfinite(found.nll) && !trainer.cancelled(); ++step) {
+    beside.model.noise *= kMoreNoise;
+    beside.model = parameters.model(parameters.free_logs(beside.model));  // fixed values stay
+    found = trainer.descend(stage, parameters, beside, 1e-6, max_evaluations);
+  }
+  if (!std::isfinite(found.nll) && !std::isfinite(stays.nll) && !trainer.cancelled()) {
+    beside.model = start.model;
+    trainer.retreat(stage, parameters, beside);
+    found = trainer.descend(stage, parameters, beside, 1e-6, max_evaluations);
+  }
+  return stays.nll < found.nll ? stays : found;
+}
+
 /// A sum is never worse than its parts: where the kernel without one of its terms does as well, that term
 /// gets no variance.  `points` is how many the parts were found on.
 void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& parts, Index points,
@@ -404,16 +433,15 @@ void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& 
     if (trainer.cancelled()) return;
     Likelihood likelihood;
     const double nll = trainer.evaluate(stage, part.model, false, likelihood);
-    if (!std::isfinite(nll)) continue;
     Ending other{part, trained_parameters(part.model, fixed, scale), {}, {}, {}, kUnset};
     // Fitted to a part of the data, each parameter is off by a standard error of that part, which costs half
     // a nat there and `ratio` times as much on all of them; four times that is seldom exceeded.
     const double may_gain = points == stage.series().size()
                                 ? 0.2
                                 : 2 * ratio * static_cast<double>(other.parameters.free_count());
-    if (nll - may_gain > end.found.nll) continue;
+    if (std::isfinite(nll) && nll - may_gain > end.found.nll) continue;
     for (double& h : part.inverse_hessian) h /= ratio;
-    other.found = trainer.descend(stage, other.parameters, part, 1e-6, max_evaluations);
+    other.found = descend_from_edge(trainer, stage, other.parameters, part, max_evaluations);
     if (other.found.nll <= end.found.nll + kLeastGain) end = other;
   }
 }
@@ -554,7 +582,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   }
   rescale(series->size());
   if (coarse && cut.rule != Cut::Rule::tolerance) trainer.retreat(stage, parameters, best);
-  Ending end{trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations),
+  Ending end{descend_from_edge(trainer, stage, parameters, best, options.max_evaluations),
              parameters,
              {},
              {},
@@ -580,6 +608,13 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (result.status == FitStatus::converged && std::ranges::count(end.inside, false) > 0)
     result.status = FitStatus::at_bound;
   if (!(end.rounding <= largest_rounding(options))) result.status = FitStatus::rounding;
+  // What the search saw at its own tolerance, on these data, must not have been far below.
+  double seen = kUnset;
+  if (!coarse && own_search && best.nll < likelihood.nll - 2 * kLooseTolerance &&
+      result.status != FitStatus::rounding) {
+    result.status = FitStatus::rounding;
+    seen = nll_to_user(best.nll, *series);
+  }
   if (trainer.cancelled()) result.status = FitStatus::cancelled;
   std::vector<double> errors = end.curvature.standard_errors;
   if (errors.empty()) errors.assign(end.parameters.free_count(), kUnset);
@@ -601,7 +636,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
   hand_over(stage, result);
   result.seconds = trainer.seconds();
-  set_outcome(result, outcome_of(result, end.parameters, end.inside));
+  set_outcome(result, outcome_of(result, end.parameters, end.inside, seen));
   return result;
 }
 
