@@ -370,7 +370,7 @@ class GP:
     @property
     def bandwidth_(self) -> Optional[int]:
         """Of the banded matrix in use; None where there is none."""
-        return None if self._fit.method in ("markov", "elements") else self._fit.bandwidth
+        return None if self._fit.method in ("markov", "elements", "columns") else self._fit.bandwidth
 
     @property
     def reach_(self) -> float:

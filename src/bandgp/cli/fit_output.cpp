@@ -71,6 +71,8 @@ std::string method_text(const FitSummary& summary) {
   } else if (fit.method == "dual") {
     why = fmt::format("cheaper than a band of the covariance, for the length-scale spans {:.3g} points",
                       longest / gap);
+  } else if (fit.method == "columns") {
+    why = "the time is linear in the points, and only harmonics that do not count are left out";
   } else if (fit.method == "markov") {
     why = "nothing is left out, and the time is linear in the points at any length-scale";
   } else if (fit.method == "elements") {

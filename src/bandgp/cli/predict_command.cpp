@@ -55,7 +55,7 @@ class Samples {
                       se ? fmt::format("of the method {}", posterior.likelihood().method)
                          : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
                       times.size(), kMostDenseRows,
-                      se ? "fits by --method auto have" : "kernels of se and Matérn terms have"));
+                      se ? "fits by --method auto have" : "kernels of se, Matérn and periodic terms have"));
     }
     rows_ = times.size();
     drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
@@ -267,8 +267,8 @@ void add_predict(CLI::App& program, Run& run) {
       ->group("Output");
   command
       ->add_option("--samples", flags->samples,
-                   "further columns: draws of the whole curve (any number of rows where all terms are se or "
-                   "Matérn, else up to 2000)")
+                   "further columns: draws of the whole curve (any number of rows where all terms are se, "
+                   "Matérn or periodic, else up to 2000)")
       ->type_name("N")
       ->group("Output");
   command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")

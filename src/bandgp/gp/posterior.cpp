@@ -98,7 +98,7 @@ std::optional<DualState> Posterior::dual_state() {
 }
 
 std::vector<double> Posterior::mean_coefficients() const {
-  return mean_in_user_units(column_weights().mean_coefficients(), series_->units, global_columns());
+  return mean_in_user_units(column_weights().beta, series_->units, global_columns());
 }
 
 void Posterior::factor() {
@@ -130,8 +130,8 @@ void Posterior::project(std::span<const double> x, unsigned terms, std::vector<d
                                            variance != nullptr ? variance->data() : nullptr));
 }
 
-/// mean = c*ᵀβ + k*ᵀα;  variance + uᵀM⁻¹u with u = c* − (A₀⁻¹C)ᵀk* (universal kriging), c* the columns at x*
-/// or, for a term by itself, 0.
+/// mean = h*ᵀβ + k*ᵀα;  variance + uᵀM⁻¹u with u = h* − (A⁻¹H)ᵀk* (universal kriging), h* the mean's columns
+/// at x* or, for a term by itself, 0.
 Posterior::Curve Posterior::curve(const std::vector<double>& x, unsigned terms, bool with_columns,
                                   bool with_variance) {
   Curve result;
@@ -196,8 +196,9 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
 bool Posterior::simulates_prior() const {
   return evaluator_ && !likelihood_.certificate.other_model &&
          likelihood_.certificate.nll_error.value() <= kSamePosterior &&
-         std::ranges::all_of(model_.kernel.terms,
-                             [](const Term& term) { return matern_states(term) > 0 || has_basis(term); });
+         std::ranges::all_of(model_.kernel.terms, [](const Term& term) {
+           return matern_states(term) > 0 || has_basis(term) || is_strictly_periodic(term);
+         });
 }
 
 bool Posterior::has_functions() const {
@@ -283,7 +284,7 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   project(tests.x, Representation::kAllTerms, projection, nullptr);
   const ColumnWeights& weights = column_weights();
   const auto columns = static_cast<std::size_t>(weights.count);
-  std::vector<double> u(m * columns);  // c* − (A₀⁻¹C)ᵀk*, one row a test
+  std::vector<double> u(m * columns);  // h* − (A⁻¹H)ᵀk*, one row a test
   for (std::size_t t = 0; t < m; ++t) {
     for (std::size_t c = 0; c < columns; ++c)
       u[t * columns + c] =
@@ -406,7 +407,7 @@ const LeaveOneOut& Posterior::leave_one_out() {
   std::vector<double> h(static_cast<std::size_t>(weights.count));
   std::vector<Precision> later;
   for (Index i = 0; i < n; ++i) {
-    // Q = A₀⁻¹ − A₀⁻¹C M⁻¹ CᵀA₀⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
+    // Q = A⁻¹ − A⁻¹H M⁻¹ HᵀA⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
     for (Index c = 0; c < weights.count; ++c)
       h[static_cast<std::size_t>(c)] = solved.data[(c + 1) * solved.stride + i];
     const double q = diagonal[static_cast<std::size_t>(i)] - weights.product(h.data(), h.data());
