@@ -22,6 +22,9 @@ class Times {
       : list_(std::move(list)), size_(static_cast<Index>(list_.size())) {}
   /// `A,B,STEP`: A, A+STEP, … up to B, which is one of them if it is so to rounding.
   static Times grid(const Series& series, const std::string& flag, const std::string& text);
+  /// `48h`, or a number of the series' units: the times after the last one, `step` (likewise; empty: the median
+  /// spacing) apart.
+  static Times after(const Series& series, const std::string& horizon, const std::string& step);
 
   Index size() const { return size_; }
   std::vector<double> slice(Index begin, Index end) const;
