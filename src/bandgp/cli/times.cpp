@@ -59,17 +59,21 @@ Times Times::grid(const Series& series, const std::string& flag, const std::stri
   return times;
 }
 
+double parse_length(const Series& series, const std::string& flag, const std::string& text) {
+  if (series.axis.is_plain() && series.axis.unit.empty()) return positive_number(flag, text);
+  double length = 0;
+  try {
+    length = parse_duration(series.axis, text);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("{}: {}", flag, words_of(error)));
+  }
+  if (!(length > 0)) refuse(fmt::format("{}: {} is not positive", flag, quote(text)));
+  return length;
+}
+
 Times Times::after(const Series& series, const std::string& horizon, const std::string& step) {
-  const auto duration = [&](const std::string& flag, const std::string& text) {
-    if (series.axis.is_plain() && series.axis.unit.empty()) return positive_number(flag, text);
-    try {
-      return parse_duration(series.axis, text);
-    } catch (const std::invalid_argument& error) {
-      refuse(fmt::format("{}: {}", flag, words_of(error)));
-    }
-  };
-  const double by = step.empty() ? 0 : duration("--step", step), far = duration("--horizon", horizon);
-  if (!step.empty() && !(by > 0)) refuse(fmt::format("--step: {} is not positive", quote(step)));
+  const double by = step.empty() ? 0 : parse_length(series, "--step", step);
+  const double far = parse_length(series, "--horizon", horizon);
   try {
     return Times(times_after(series, far, by));
   } catch (const std::invalid_argument& error) {

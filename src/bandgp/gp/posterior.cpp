@@ -174,20 +174,19 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
   return result;
 }
 
-std::vector<Component> Posterior::components(std::span<const double> times) {
+std::vector<Component> Posterior::components(std::span<const double> times, bool with_variance) {
   const SortedTimes tests(times, series_->units);
   const std::size_t m = tests.x.size(), terms = model_.kernel.terms.size();
   const double unit = series_->units.value_unit;
   std::vector<Component> components(terms);
   for (std::size_t term = 0; term < terms; ++term) {
-    const Curve curve = this->curve(tests.x, 1U << term, false, true);
+    const Curve curve = this->curve(tests.x, 1U << term, false, with_variance);
     Component& component = components[term];
     component.mean.resize(m);
+    for (std::size_t t = 0; t < m; ++t) component.mean[tests.order[t]] = unit * curve.mean[t];
+    if (!with_variance) continue;
     component.variance.resize(m);
-    for (std::size_t t = 0; t < m; ++t) {
-      component.mean[tests.order[t]] = unit * curve.mean[t];
-      component.variance[tests.order[t]] = unit * unit * curve.variance[t];
-    }
+    for (std::size_t t = 0; t < m; ++t) component.variance[tests.order[t]] = unit * unit * curve.variance[t];
   }
   return components;
 }
