@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import instruction_set, version
 from ._gp import GP
 from ._reproduce import reproduce
-from ._results import Certificate, Evaluation, FitWarning, LeaveOneOut, NotFittedError
+from ._results import Certificate, Evaluation, FitWarning, Forecast, LeaveOneOut, NotFittedError
 from ._tools import Table, bandwidth, nll, read_table, simulate
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = version()
 __all__ = [
-    "GP", "BandedGPRegressor", "Certificate", "Evaluation", "FitWarning", "LeaveOneOut", "NotFittedError", "Table",
+    "GP", "BandedGPRegressor", "Certificate", "Evaluation", "FitWarning", "Forecast", "LeaveOneOut", "NotFittedError", "Table",
     "bandwidth", "instruction_set", "nll", "read_table", "reproduce", "simulate",
 ]
 

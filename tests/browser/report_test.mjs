@@ -346,6 +346,37 @@ test('a sum of kernels says why there is no matrix', async () => {
   await page.finish();
 });
 
+test('components have a sentence and a chart each, and a forecast goes on behind the data', async () => {
+  const random = generator();
+  const rows = Array.from({ length: 400 }, (_, i) => `${i},${(3 * Math.sin(2 * Math.PI * i / 25) + i / 100 + 0.3 * random()).toFixed(4)}`);
+  writeFileSync(join(folder, 'season.csv'), `t,y\n${rows.join('\n')}\n`);
+  bandgp('fit', 'season.csv', '--kernel', 'periodic(period=25) + se(lengthscale=150)', '--quiet', '-o', 'season.json');
+  bandgp('report', 'season.json', '--horizon', '100', '-o', 'season.html');
+  const page = await open('season.html');
+  assert.equal(await page.locator('#component-list .component canvas').count(), 2);
+  assert.match(await page.locator('#component-list').textContent(), /1\. Season, \d\d\.\d.% of the variance.*Repeats every 2[45][\d.]* ± /);
+  assert.ok((await pixels(page, '#component-list', 'mean')).near > 100);
+  assert.ok(await page.locator('#forecast-note').isVisible());
+  assert.equal((await view(page)).full.max, 499);
+  // The curve of the other charts moves with them.
+  const before = await checksum(page, '#component-list');
+  await page.locator('#curve-chart button[title="Zoom in"]').click();
+  await frames(page);
+  assert.notEqual(await checksum(page, '#component-list'), before);
+  await page.evaluate(axe);
+  assert.deepEqual((await page.evaluate(() => window.axe.run())).violations.map((v) => v.id), []);
+  await shot(page, 'components', { fullPage: true });
+  await page.finish();
+});
+
+test('a single term is told without a chart of its own, and without a forecast there is none', async () => {
+  const page = await open('small.html');
+  assert.equal(await page.locator('#component-list .component').count(), 1);
+  assert.equal(await page.locator('#component-list canvas').count(), 0);
+  assert.ok(await page.locator('#forecast-note').isHidden());
+  await page.finish();
+});
+
 test('a million points stay smooth', { skip: process.env.BANDGP_TEST_EFFORT === 'short' && 'left to ./dev check' }, async (t) => {
   series('million.csv', 1000000, 't,level', 20000);
   bandgp('fit', 'million.csv', '--quiet', '--report', 'million.html');

@@ -77,6 +77,18 @@ void leave_one_out(FitSummary& summary, Index threads, bool quiet) {
   }
 }
 
+/// What the terms are, with their shares of the data where there is a posterior.
+void describe(FitSummary& summary, Index threads) {
+  const FitResult& fit = summary.fit;
+  if (!fit.model.kernel.complete() || !std::isfinite(fit.nll)) return;
+  summary.components = describe_components(fit);
+  if (fit.status == FitStatus::cancelled || Interrupt::requested() || !fit.certified()) return;
+  try {
+    summary.components = describe_components(fit, *fit.posterior(threads));
+  } catch (const std::runtime_error&) {  // leave-one-out tells why there is no posterior
+  }
+}
+
 int fit_series(const FitFlags& flags) {
   check(flags.common);
   FitOptions options = options_from(flags);
@@ -120,11 +132,12 @@ int fit_series(const FitFlags& flags) {
   const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
   const bool told =
       to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
-  FitSummary summary{result, input, options, {}, "", {}, "", ""};
+  FitSummary summary{result, input, options, {}, "", {}, {}, "", ""};
   attempt([&] {
     if (flags.report) write_report(result, flags.command, options.threads, *flags.report, flags.common.quiet);
   });
   if (told) {
+    describe(summary, options.threads);
     leave_one_out(summary, options.threads,
                   flags.common.quiet);  // after the curve of the report: it uses the factor up
     summary.remarks = remarks(result);

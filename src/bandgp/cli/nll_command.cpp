@@ -113,8 +113,9 @@ int print_plan(const CostEstimate& cost, const Input& input, const Model& model,
     const TermPlace& place = cost.places[t];
     const std::string_view what = place.where == "band"   ? "neighbours a side, in a band of the covariance"
                                   : place.where == "grid" ? "Gaussians on a grid"
-                                  : place.rows == 1       ? "state, carried from point to point"
-                                                          : "states, carried from point to point";
+                                  : place.where == "columns" ? "columns over the whole series"
+                                  : place.rows == 1          ? "state, carried from point to point"
+                                                             : "states, carried from point to point";
     terms += fmt::format("{}{}: {} {}", t > 0 ? "\n" : "", bandgp::to_text(Kernel{{model.kernel.terms[t]}}),
                          place.rows, what);
   }

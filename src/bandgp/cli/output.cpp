@@ -192,6 +192,7 @@ std::string band_text(std::string_view method, Index bandwidth, double reach) {
   std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
   if (method == "markov") return "markov: the states of the terms, filtered from point to point";
+  if (method == "columns") return "columns: waves over the whole series, a constant and two a harmonic";
   if (method == "elements") return "elements: chunks of points, joined in a front of Gaussians and states";
   if (method == "exact") return "exact: the dense covariance";
   if (method == "fitc" || method == "vfe") return fmt::format("{}: {} inducing inputs", method, bandwidth);

@@ -13,6 +13,7 @@
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/gp/band_representation.hpp"
+#include "bandgp/kernel/harmonics.hpp"
 #include "bandgp/kernel/tiles.hpp"
 #include "bandgp/markov/state_terms.hpp"
 
@@ -159,6 +160,29 @@ class MarkovProcess {
   double root_[kStates * kStates] = {};
 };
 
+/// Adds a draw of a strictly periodic term: Σ_k √(σ²c_k)(z cos kωx + z′ sin kωx), with all harmonics that
+/// double precision can show.
+void add_harmonics(const Term& term, std::span<const double> x, std::uint64_t stream, std::span<double> y) {
+  const Harmonics all = harmonics(term.smoothness, 1e-17);
+  std::vector<double> cosine, sine;
+  for (std::size_t k = 0; k < all.coefficient.size(); ++k) {
+    const double deviation = std::sqrt(term.variance * all.coefficient[k]);
+    cosine.push_back(deviation * normal_at(stream, 2 * static_cast<std::int64_t>(k)));
+    sine.push_back(deviation * normal_at(stream, 2 * static_cast<std::int64_t>(k) + 1));
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double turns = std::fma(-std::round(x[i] / term.period), term.period, x[i]) / term.period;
+    const double c = std::cos(2 * std::numbers::pi * turns), s = std::sin(2 * std::numbers::pi * turns);
+    double cos = 1, sin = 0;
+    for (std::size_t k = 0; k < cosine.size(); ++k) {
+      y[i] += cosine[k] * cos + sine[k] * sin;
+      const double next = cos * c - sin * s;
+      sin = sin * c + cos * s;
+      cos = next;
+    }
+  }
+}
+
 /// Adds Lz with LLᵀ = K + noise·I at strictly increasing x: a band where the support is compact, else all of
 /// the matrix.
 void add_banded(const Kernel& kernel, double noise, std::span<const double> x, std::uint64_t stream,
@@ -232,6 +256,8 @@ std::vector<double> simulate(const Kernel& kernel, double noise, std::span<const
       MarkovProcess<2>(term, own).add(x, curve);
     } else if (matern_states(term) == 3) {
       MarkovProcess<3>(term, own).add(x, curve);
+    } else if (is_strictly_periodic(term)) {
+      add_harmonics(term, x, own, curve);
     } else {
       banded.terms.push_back(term);
     }

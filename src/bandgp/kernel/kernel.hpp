@@ -70,6 +70,9 @@ const Parameter& noise_parameter();
 
 inline bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape) && !term.has_factor(); }
 
+/// Whether a term repeats for ever without a change: it is columns over the whole series.
+inline bool is_strictly_periodic(const Term& term) { return std::holds_alternative<Periodic>(term.shape); }
+
 /// Whether the covariance of a term can be cut to a band with a bound on what was left out.
 inline bool can_be_banded(const Term& term) {
   return std::visit([](auto shape) { return HasTail<decltype(shape)>; }, term.shape);

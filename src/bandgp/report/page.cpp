@@ -109,6 +109,19 @@ Json curve_json(const ReportCurve& curve, Blocks& blocks) {
           {"deviation", blocks.logarithms(curve.deviation)}};
 }
 
+/// What each term is; and its curve, all at the same times, where there are several.
+Json components_json(const ReportData& data, Blocks& blocks) {
+  Json list = Json::array();
+  for (const ReportComponent& component : data.components) {
+    list.push_back({{"kind", component.story.kind},
+                    {"sentence", component.story.sentence},
+                    {"share", component.story.share},
+                    {"mean", component.mean.empty() ? Json() : blocks.numbers(component.mean)},
+                    {"deviation", component.mean.empty() ? Json() : blocks.logarithms(component.deviation)}});
+  }
+  return {{"time", data.component_time.empty() ? Json() : blocks.times(data.component_time)}, {"list", list}};
+}
+
 Json axis_json(const ReportAxis& axis) {
   return {{"form", axis.form},
           {"unit", axis.unit},
@@ -122,7 +135,7 @@ std::string report_page(const ReportData& data) {
   Blocks blocks;
   const FitResult& fit = data.fit;
   const Json points = points_json(data.points, blocks);
-  const Json curve = curve_json(data.curve, blocks);
+  const Json curve = curve_json(data.curve, blocks), components = components_json(data, blocks);
   Json matrices = Json::array();
   for (const ReportMatrix& matrix : data.matrices) matrices.push_back(matrix_json(matrix));
   const Json report = {{"version", version()},
@@ -137,6 +150,8 @@ std::string report_page(const ReportData& data) {
                        {"fit", fit_json(fit)},
                        {"points", points},
                        {"curve", curve},
+                       {"components", components},
+                       {"forecast_from", data.forecast_from ? Json(*data.forecast_from) : Json()},
                        {"diagnostics",
                         {{"loo_nmse", data.diagnostics.loo_nmse},
                          {"loo_nlpd", data.diagnostics.loo_nlpd},

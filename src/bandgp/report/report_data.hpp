@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bandgp/fit/diagnostics.hpp"
+#include "bandgp/fit/explain.hpp"
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp {
@@ -30,6 +31,12 @@ struct ReportPoints {
 /// The posterior: the curve and the standard deviation of what it says about itself.
 struct ReportCurve {
   std::vector<double> time, mean, deviation;
+};
+
+/// A term of the kernel by itself: what it is in words, and its share of the curve.
+struct ReportComponent {
+  ComponentStory story;
+  std::vector<double> mean, deviation;  // at ReportData::component_time; empty where there is one term
 };
 
 /// A banded matrix, as seen from afar and from near its widest row.
@@ -58,7 +65,10 @@ struct ReportData {
   ReportAxis axis;
   ReportPoints points;
   ReportCurve curve;
-  Diagnostics diagnostics;  // its residuals are in points
+  std::vector<double> component_time;
+  std::vector<ReportComponent> components;
+  std::optional<double> forecast_from;  // the last time of the data, where the curve is a forecast behind it
+  Diagnostics diagnostics;              // its residuals are in points
   ReportNoise noise;
   std::vector<ReportMatrix> matrices;
   /// The covariance as a band, at the same tolerance, where that is not what is factored.
@@ -70,6 +80,7 @@ struct ReportOptions {
   std::string command = {}, created = {};
   Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
+  double horizon = 0;  // how far the curve goes on behind the data (user's units); 0: a little
 };
 
 /// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
