@@ -3,12 +3,17 @@
 // The finest basis has the same coefficients on every cell, from a table; those of the others are
 // interpolated. A basis with a long length-scale needs few polynomials: the rows of C beyond are 0. Slopes C′
 // by log ℓ: Gaussians satisfy ∂φ/∂log ℓ = ½φ + ½ℓ²φ″, a map of polynomials, which is what the table has of
-// them; others have theirs interpolated. [math.md §11]
+// them; others have theirs interpolated. A basis that oscillates has two columns a node, the Gaussian times
+// cos and times sin of a phase that is 0 at time 0; by the log of its period node j keeps its phase at its
+// own centre, so that the slope does not grow with the distance from 0. [math.md §11, §12]
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
+#include "bandgp/base/oscillator.hpp"
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/layout.hpp"
 #include "bandgp/front/table.hpp"
@@ -21,8 +26,8 @@ class Expansion {
   /// Of a chunk after make(): R, from slots to the columns (x, β) of its element.
   Table<Real> columns;
 
-  /// A basis's coefficients for consecutive slots: C, Cᵀ with rows of whole lanes, and C′, null where they
-  /// are those of the table.
+  /// A basis's coefficients for consecutive slots: C, Cᵀ with rows of whole lanes, and C′ by log ℓ, null
+  /// where they are those of the table, and by the log of the period, where it has one.
   struct Piece {
     Index slot, count;
     const Real* coefficients;
@@ -30,6 +35,7 @@ class Expansion {
     const Real* across;
     Index across_stride;
     const Real* slopes;
+    const Real* period_slopes;
   };
 
   void lay_out(const double* time, const Layout& layout, std::vector<Gaussians> bases, Index spacings,
@@ -47,10 +53,11 @@ class Expansion {
     interpolations_.resize(bases_.size());
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       interpolations_[t].make(bases_[t].polynomials);
-      std::fill_n(inverse_length_.begin() + layout.ring_begin(t), layout.ring(t),
+      std::fill_n(inverse_length_.begin() + layout.ring_begin(t), layout.width(t),
                   1 / Real(bases_[t].lengthscale));
     }
-    columns.rows = 0;  // what it holds belongs to another layout
+    oscillates_ = std::ranges::any_of(bases_, &Gaussians::oscillates);
+    columns.rows = slopes_.rows = period_slopes_.rows = 0;  // what they hold belongs to another layout
     make_cell();
   }
 
@@ -81,14 +88,15 @@ class Expansion {
   void pieces(Index c, std::size_t t, const Visit& visit) const {
     if (!is_table(c, t)) {
       const Index begin = layout_->ring_begin(t), slots = layout_->slots();
-      visit(Piece{begin, layout_->ring(t), columns[states_] + begin, slots, across_[begin], across_.width,
-                  slopes_[states_] + begin});
+      visit(Piece{begin, layout_->width(t), columns[states_] + begin, slots, across_[begin], across_.width,
+                  slopes_[states_] + begin,
+                  bases_[t].oscillates() ? period_slopes_[states_] + begin : nullptr});
       return;
     }
     const Stretch stretch = stretch_of(c);
     const auto part = [&](Index slot, Index from, Index count) {
       visit(Piece{slot, count, cell_.data() + from, cell_.width, cell_across_[from], cell_across_.width,
-                  nullptr});
+                  nullptr, nullptr});
     };
     part(stretch.slot, stretch.from, stretch.straight);
     if (stretch.wrapped > 0) part(layout_->ring_begin(t), stretch.from + stretch.straight, stretch.wrapped);
@@ -102,15 +110,14 @@ class Expansion {
     const Real ratio = Real(bases_.back().lengthscale) / Real(half_);
     return ratio * ratio / 2;
   }
-  /// The values at x of every slot's Gaussian, for the bases with a bit in `chosen`.
-  void values(Index c, unsigned chosen, double x, Real* out) {
+  /// The values at x of every slot's column, for the bases that are chosen.
+  void values(Index c, const std::vector<bool>& chosen, double x, Real* out) {
     if (bases_.empty()) {
       std::fill_n(out, layout_->slots(), Real(0));
       return;
     }
     place_nodes(c, chosen);
-    loops().gaussians(middle_of(layout_->chunk(c)).distance_to(x), centre_.data(), inverse_length_.data(),
-                      amplitude_.data(), layout_->slots(), out, nullptr);
+    make_row(middle_of(layout_->chunk(c)).distance_to(x), x, out, nullptr, nullptr);
   }
 
   /// β of weights in slots, to whole lanes.
@@ -118,12 +125,16 @@ class Expansion {
     const Chunk& here = layout_->chunk(c);
     const Index q = polynomials(c);
     beta.resize(static_cast<std::size_t>(round_up(q, 8)));
-    if (has_exponentials(c)) place_nodes(c, ~0U);
+    if (has_exponentials(c)) place_nodes(c, all_bases());
     if (here.identity) {
       const Middle middle = middle_of(here);
-      for (Index k = 0; k < q; ++k)
-        beta[static_cast<std::size_t>(k)] =
-            value(middle.distance_to(time_[here.begin + k]), 0, layout_->slots(), weights);
+      const Index slots = layout_->slots();
+      values_.resize(1, slots);
+      for (Index k = 0; k < q; ++k) {
+        const double x = time_[here.begin + k];
+        make_row(middle.distance_to(x), x, values_.data(), nullptr, nullptr);
+        beta[static_cast<std::size_t>(k)] = loops().contract(values_.data(), 0, weights, 0, 1, slots);
+      }
       return;
     }
     bool add_to = false;
@@ -147,6 +158,22 @@ class Expansion {
     }
   }
 
+  struct Phase {
+    Real cos, sin;
+  };
+  /// Of a basis that oscillates, good to the last digits however far x is from 0.
+  static Phase phase(const Gaussians& basis, double x) {
+    using std::cos, std::fma, std::nearbyint, std::sin;
+    const Real turns = Real(x) * Real(basis.turns), rest = fma(Real(x), Real(basis.turns), -turns),
+               part = (turns - nearbyint(turns)) + rest, all = Real(basis.harmonic) * part;
+    if constexpr (std::is_same_v<Real, double>) {
+      const Turn<double> angle = turn(all);
+      return {angle.cos, angle.sin};
+    } else {
+      const Real angle = 2 * std::numbers::pi_v<Real> * (all - nearbyint(all));
+      return {cos(angle), sin(angle)};
+    }
+  }
   static Real gaussian(const Gaussians& basis, Index j, Real at) {
     using std::exp;
     const Real z = minus_product(at, Real(j), Real(basis.spacing)) / Real(basis.lengthscale);
@@ -253,16 +280,40 @@ class Expansion {
 
   /// The centres, from the middle of the cell, and amplitudes of the slots' Gaussians; slots that the chunk
   /// does not see have none.
-  void place_nodes(Index c, unsigned chosen) {
+  void place_nodes(Index c, const std::vector<bool>& chosen) {
     const Middle middle = middle_of(layout_->chunk(c));
     std::fill(amplitude_.begin(), amplitude_.end(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if ((chosen >> t & 1U) == 0) continue;
+      if (!chosen[t]) continue;
       const Real spacing = bases_[t].spacing, amplitude = bases_[t].amplitude;
       layout_->for_nodes(c, t, [&](Index slot, Index j, Index) {
         centre_[static_cast<std::size_t>(slot)] = middle.distance_to_node(j, spacing);
         amplitude_[static_cast<std::size_t>(slot)] = amplitude;
       });
+    }
+  }
+
+  std::vector<bool> all_bases() const { return std::vector<bool>(bases_.size(), true); }
+  /// All slots' columns at x, `at` from the middle of the cell, and unless null their slopes by log ℓ and by
+  /// the log of the period (of bases that have one); after place_nodes().
+  void make_row(Real at, double x, Real* out, Real* slope, Real* period_slope) const {
+    loops().gaussians(at, centre_.data(), inverse_length_.data(), amplitude_.data(), layout_->slots(), out,
+                      slope);
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      if (!bases_[t].oscillates()) continue;
+      const Phase phase = Expansion::phase(bases_[t], x);
+      const Real rate = 2 * std::numbers::pi_v<Real> * Real(bases_[t].harmonic) * Real(bases_[t].turns);
+      const Index begin = layout_->ring_begin(t), ring = layout_->ring(t);
+      const auto turn = [&](Index from, Real by, Real by_rate) {
+        for (Index s = from; s < from + ring; ++s) {
+          if (slope != nullptr) slope[s] *= by;
+          if (period_slope != nullptr)
+            period_slope[s] = by_rate * (at - centre_[static_cast<std::size_t>(s)]) * out[s];
+          out[s] *= by;
+        }
+      };
+      turn(begin, phase.cos, rate * phase.sin);
+      turn(begin + ring, phase.sin, -rate * phase.cos);
     }
   }
 
@@ -277,13 +328,18 @@ class Expansion {
     const Index p = states_, q = polynomials(c), slots = layout_->slots();
     start(columns, p + q, slots);
     if (!has_exponentials(c)) return;
-    if (with_slopes) start(slopes_, p + q, slots);
-    place_nodes(c, ~0U);
+    if (with_slopes) {
+      start(slopes_, p + q, slots);
+      if (oscillates_) start(period_slopes_, p + q, slots);
+    }
+    place_nodes(c, all_bases());
     if (here.identity) {
       const Middle middle = middle_of(here);
-      for (Index k = 0; k < q; ++k)
-        loops().gaussians(middle.distance_to(time_[here.begin + k]), centre_.data(), inverse_length_.data(),
-                          amplitude_.data(), slots, columns[p + k], with_slopes ? slopes_[p + k] : nullptr);
+      for (Index k = 0; k < q; ++k) {
+        const double x = time_[here.begin + k];
+        make_row(middle.distance_to(x), x, columns[p + k], with_slopes ? slopes_[p + k] : nullptr,
+                 with_slopes && oscillates_ ? period_slopes_[p + k] : nullptr);
+      }
       return;
     }
     for (std::size_t t = 0; t + 1 < bases_.size(); ++t) interpolate(t, with_slopes);
@@ -339,7 +395,7 @@ class Expansion {
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if (is_table(c, t)) continue;
       for (Index m = 0; m < rank(c, t); ++m) {
-        for (Index s = layout_->ring_begin(t); s < layout_->ring_begin(t) + layout_->ring(t); ++s)
+        for (Index s = layout_->ring_begin(t); s < layout_->ring_begin(t) + layout_->width(t); ++s)
           across_[s][m] = columns[states_ + m][s];
       }
     }
@@ -354,7 +410,8 @@ class Expansion {
   Index cell_nodes_ = 0, first_of_cell_ = 0;
   Table<Real> cell_, cell_across_;
   std::vector<Interpolation> interpolations_;
-  Table<Real> slopes_, across_, values_, slope_values_, coefficients_;
+  bool oscillates_ = false;
+  Table<Real> slopes_, period_slopes_, across_, values_, slope_values_, coefficients_;
   Numbers<Real> centre_, inverse_length_, amplitude_;
 };
 

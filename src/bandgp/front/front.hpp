@@ -131,12 +131,13 @@ class Front {
 
   /// ½ tr[(A⁻¹ − Σ ααᵀ)∂A] with α = A⁻¹b, of reduced columns.
   struct Slopes {
-    std::vector<Real> basis_variance, basis_lengthscale, state_variance, state_lengthscale;
+    std::vector<Real> basis_variance, basis_lengthscale, basis_period, state_variance, state_lengthscale;
     std::vector<Real> noise;  // by every point's variance
   };
   void gradient(Columns<Real> b, Slopes& out) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
+    out.basis_period.assign(bases_.size(), Real(0));
     out.state_variance.assign(states_.terms(), Real(0));
     out.state_lengthscale.assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
@@ -155,12 +156,13 @@ class Front {
               true);
   }
 
-  /// Φw at a time, for the bases with a bit in `bases` and the weights of a column.
-  Real curve(const Real* column, unsigned bases, double x) const {
+  /// Φw at a time, for the bases that are chosen and the weights of a column.
+  Real curve(const Real* column, const std::vector<bool>& chosen, double x) const {
     Real sum = 0;
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if ((bases >> t & 1U) == 0) continue;
+      if (!chosen[t]) continue;
       const Gaussians& basis = bases_[t];
+      const auto phase = Expansion<Real>::phase(basis, x);
       const auto first = static_cast<Index>(std::ceil((x - basis.reach) / basis.spacing)),
                  last = static_cast<Index>(std::floor((x + basis.reach) / basis.spacing));
       Index c = 0;  // the first chunk that may have them
@@ -175,9 +177,10 @@ class Front {
         while (c < chunks() && layout_.nodes(c, t).last < j) ++c;
         if (c == chunks()) break;
         const Range& nodes = layout_.nodes(c, t);
-        if (j >= nodes.first)
-          sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
-                 column[weights_at() + nodes.number + (j - nodes.first)];
+        if (j < nodes.first) continue;
+        const Real* weight = column + weights_at() + nodes.number + (j - nodes.first) * basis.columns();
+        sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
+               (basis.oscillates() ? phase.cos * weight[0] + phase.sin * weight[1] : weight[0]);
       }
     }
     return sum;
@@ -212,16 +215,16 @@ class Front {
     }
   }
 
-  /// The variance of a part of the curve at those points where `wanted`: of the bases with a bit in `bases`,
-  /// and of the states' sum that `select` is.
-  std::vector<Real> variances(const std::vector<bool>& wanted, unsigned bases,
+  /// The variance of a part of the curve at those points where `wanted`: of the bases that are chosen, and of
+  /// the states' sum that `select` is.
+  std::vector<Real> variances(const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                               const std::vector<Real>& select) {
     std::vector<Real> out(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
     for (Index c = chunks() - 1; c >= 0; --c) {
       invert(c, next);
-      add_variances(c, wanted, bases, select, out);
+      add_variances(c, wanted, chosen, select, out);
     }
     return out;
   }
@@ -384,8 +387,8 @@ class Front {
     std::copy_n(element(c).covariance.data(), p * p, chunk_covariance(c));
     log_determinant_.add(element(c).log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      for (Index j = layout_.first_new(c, t); j <= layout_.nodes(c, t).last; ++j)
-        front_[layout_.node_slot(t, j)][layout_.node_slot(t, j)] = 1;
+      layout_.for_columns(t, layout_.first_new(c, t), layout_.nodes(c, t).last + 1,
+                          [&](Index slot) { front_[slot][slot] = 1; });
     }
     add_gram(c);
     if (has_end(c)) add_end(c);
@@ -433,7 +436,7 @@ class Front {
       loops().multiply({{columns[p] + begin, 1, slots()},
                         {product_[p], slots()},
                         {front_[begin], slots()},
-                        layout_.ring(t),
+                        layout_.width(t),
                         expansion_.rank(c, t),
                         slots(),
                         kAddTo,
@@ -610,7 +613,7 @@ class Front {
       for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
     }
   }
-  void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
+  void add_variances(Index c, const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                      const std::vector<Real>& select, std::vector<Real>& out) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
@@ -634,7 +637,7 @@ class Front {
         expansion_.columns, inverse_, work(c).by_covariance, cross_,
         [&](Index i, const Real* m, const Real* cov, const Real* lambda, const Table<Real>& with) {
           if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
-          expansion_.values(c, bases, time_[here.begin + i], g.data());
+          expansion_.values(c, chosen, time_[here.begin + i], g.data());
           Real moved[kMostStates];
           for (int r = 0; r < p; ++r) {
             moved[r] = 0;
@@ -756,10 +759,10 @@ class Front {
     const int p = states_.size();
     const Index rank = expansion_.rank(c, t), unknowns = element(c).unknowns(), width = solved_.width;
     product_.resize(rank, width);
-    const auto multiply_pieces = [&](bool slopes) {
+    const auto multiply_pieces = [&](auto coefficients) {
       bool add_to = false;
       expansion_.pieces(c, t, [&](const auto& piece) {
-        loops().multiply({{slopes ? piece.slopes : piece.coefficients, piece.stride, 1},
+        loops().multiply({{piece.*coefficients, piece.stride, 1},
                           {solved_[piece.slot], width},
                           {product_.data(), width},
                           rank,
@@ -769,7 +772,8 @@ class Front {
         add_to = kAddTo;
       });
     };
-    multiply_pieces(false);
+    using Piece = typename Expansion<Real>::Piece;
+    multiply_pieces(&Piece::coefficients);
     loops().add_rows(Real(0.5), product_.data(), width, rank, element(c).width(), work(c).by_gram[p],
                      element(c).width());
     const Real* weighed = weighed_.data();
@@ -778,16 +782,19 @@ class Front {
       loops().slope_map(weighed, width, rank, expansion_.slope_factor(), width, mapped_.data());
       weighed = mapped_.data();
     } else {
-      multiply_pieces(true);
+      multiply_pieces(&Piece::slopes);
     }
     out.basis_lengthscale[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
-    for (Index j = layout_.nodes(c, t).first; j < layout_.first_staying(c, t); ++j) {
-      const Index slot = layout_.node_slot(t, j);
+    if (bases_[t].oscillates()) {
+      multiply_pieces(&Piece::period_slopes);
+      out.basis_period[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
+    }
+    layout_.for_columns(t, layout_.nodes(c, t).first, layout_.first_staying(c, t), [&](Index slot) {
       Real squares = 0;
       for (Index column = 0; column < columns; ++column)
         squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
       out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
-    }
+    });
   }
   /// The rest of ½RSRᵀ: the states' rows, and ½ for the right-hand sides.
   void finish_by_gram(Index c, Index columns) {
