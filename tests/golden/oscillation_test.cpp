@@ -110,7 +110,9 @@ TEST(Oscillation, in_states_is_the_dense_model) {
 TEST(Oscillation, in_elements_is_the_dense_model) {
   std::uint64_t seed = 101;
   for (const char* text : {"se*cos", "se*periodic", "se*cos + se", "se*periodic + matern32",
-                           "se*periodic + se + matern12", "se*cos + se*periodic + matern52"})
+                           "se*periodic + se + matern12", "se*cos + se*periodic + matern52", "se + sho",
+                           "se + sho + matern32*cos", "se + matern12 + sho + matern52*cos",
+                           "matern32*cos + se", "se + matern12*periodic", "se*periodic + sho + matern32"})
     compare(text, "elements", support::trials(6, 40), seed++);
 }
 

@@ -32,6 +32,12 @@ struct ChunkPoints {
   const Real* gains = nullptr;
 };
 
+/// Where the loss's slopes by the logs of the terms' parameters are added up, by term.
+template <class Real>
+struct StateSlopes {
+  Real *variance, *lengthscale, *period, *quality;
+};
+
 template <class Real>
 class Element {
  public:
@@ -96,7 +102,7 @@ class Element {
   /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
   /// by P to those by the terms' log variances and log length-scales, and by every point's noise.
   void pull(const Table<Real>& by_gram, const Table<Real>& by_end, const Numbers<Real>& by_covariance,
-            Real* by_variance, Real* by_lengthscale, Real* by_noise) {
+            const StateSlopes<Real>& by_terms, Real* by_noise) {
     if (block_.places.states == 0) {
       pull_noise(by_gram, by_noise);
       return;
@@ -108,8 +114,9 @@ class Element {
                               block_.count,
                               unknowns_ + columns_,
                               width_});
-    kernels<Real>().pull(block_, {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_variance,
-                                  by_lengthscale});
+    kernels<Real>().pull(block_,
+                         {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_terms.variance,
+                          by_terms.lengthscale, by_terms.period, by_terms.quality});
   }
 
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
@@ -292,6 +299,7 @@ class Element {
     block_.width = width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
+    block_.inverse_quality = states.inverse_quality();
     block_.noise = chunk_.noise;
     block_.rows = rows_.data();
     block_.mean = end.data();
@@ -306,6 +314,8 @@ class Element {
     if (keep) {
       kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
       block_.kept = kept_.data();
+      begin_ = end.numbers;
+      block_.begin = begin_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
@@ -327,7 +337,7 @@ class Element {
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, begin_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

@@ -131,15 +131,17 @@ class Front {
 
   /// ½ tr[(A⁻¹ − Σ ααᵀ)∂A] with α = A⁻¹b, of reduced columns.
   struct Slopes {
-    std::vector<Real> basis_variance, basis_lengthscale, basis_period, state_variance, state_lengthscale;
+    std::vector<Real> basis_variance, basis_lengthscale, basis_period;
+    std::vector<Real> state_variance, state_lengthscale, state_period, state_quality;
     std::vector<Real> noise;  // by every point's variance
   };
   void gradient(Columns<Real> b, Slopes& out) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
     out.basis_period.assign(bases_.size(), Real(0));
-    out.state_variance.assign(states_.terms(), Real(0));
-    out.state_lengthscale.assign(states_.terms(), Real(0));
+    for (std::vector<Real>* by :
+         {&out.state_variance, &out.state_lengthscale, &out.state_period, &out.state_quality})
+      by->assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
@@ -150,7 +152,8 @@ class Front {
                },
                [&](Index c) {
                  element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
-                                 out.state_variance.data(), out.state_lengthscale.data(),
+                                 {out.state_variance.data(), out.state_lengthscale.data(),
+                                  out.state_period.data(), out.state_quality.data()},
                                  out.noise.data() + chunk(c).begin);
                }},
               true);

@@ -39,11 +39,12 @@ constexpr double kNoWholeNumber = 1e15;
 
 }  // namespace
 
+/// As many states as without harmonics: how many these are depends on more than the kernel.
 bool has_elements(const Kernel& kernel) {
   int states = 0;
   for (const Term& term : kernel.terms) {
-    if (!has_grid(term) && matern_states(term) == 0) return false;
-    states += matern_states(term);
+    if (!has_grid(term) && !has_states(term)) return false;
+    if (!has_grid(term)) states += state_count(term.shape) * (term.has_factor() ? 2 : 1);
   }
   return !kernel.terms.empty() && states <= front::kMostStates;
 }
@@ -112,7 +113,12 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
       (has_grid(kernel.terms[t]) ? grids_ : rough_).push_back(t);
   }
   rho_ = rho_for_tolerance(tolerance_, q_bound, points.size());
-  form_ = make_state_form(kernel, rough_, 0);
+  const auto n = static_cast<double>(points.size());
+  form_ = make_state_form(
+      kernel, rough_,
+      kHarmonicShare * rho_ * points.smallest_noise() / n / static_cast<double>(kernel.terms.size()));
+  if (form_.states() > front::kMostStates)
+    return Failure{Failure::Kind::too_large, 0, std::numeric_limits<double>::infinity(), 0};
   q_bound *= weigh_points();
   demands_.clear();
   for (const std::size_t t : grids_)
@@ -187,6 +193,11 @@ void ElementsRepresentation::make_smooth(double q_bound, double tolerance, bool 
 void ElementsRepresentation::design(double q_bound, double tolerance, bool keep) {
   make_smooth(q_bound, tolerance, keep);
   errors_ = rest_errors_;
+  const UpperBound weight = UpperBound::of(weighted_.largest_weight),
+                   points = UpperBound::of(std::sqrt(static_cast<double>(points_->size()))) * weight;
+  errors_.matrix = errors_.matrix + form_.left_out * points * points;
+  errors_.cross = errors_.cross + form_.left_out * points;
+  errors_.prior = errors_.prior + form_.left_out;
   reached_ = true;
   nodes_ = 0;
   double others = 0;
@@ -364,7 +375,8 @@ void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slop
   }
   std::vector<markov::TermSlopes> by_states;
   for (std::size_t s = 0; s < form_.terms.size(); ++s)
-    by_states.push_back({slopes.state_variance[s], slopes.state_lengthscale[s], 0, 0});
+    by_states.push_back({slopes.state_variance[s], slopes.state_lengthscale[s], slopes.state_period[s],
+                         slopes.state_quality[s]});
   for (const StateForm::Part& part : form_.parts) put_slopes(*kernel_, part, by_states, out);
   for (Index i = 0; i < points_->size(); ++i)
     out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
@@ -431,49 +443,58 @@ ElementsRepresentation::Selection ElementsRepresentation::selection(unsigned ter
 
 namespace {
 
-/// out[t] += Σᵢ k(x_t − tᵢ)αᵢ for a Markov term, by sums over its states from both sides: u ← Fu + P∞e₀α
+/// out[t] += Σᵢ k(x_t − tᵢ)αᵢ for a term with states, by sums over its states from both sides: u ← Fu + P∞e₀α
 /// forwards, w ← Fᵀw + e₀α backwards.
 void add_markov_sum(const markov::StateTerm& term, const double* time, Index n, const double* alpha,
                     std::span<const double> x, double* out) {
-  const int p = term.states;
-  const double stationary[3] = {1, 1, p == 3 ? 2.0 / 3 : 0};  // P∞e₀/σ²
-  const auto move = [&](double gap, bool transposed, double* state) {
-    const double a = std::min(1000.0, term.rate * gap), decay = std::exp(-a);
-    const double k[3] = {decay, a * decay, 0.5 * a * a * decay};
-    double moved[3] = {};
-    for (int s = 0; s < p; ++s) {
-      for (int j = s; j < p; ++j) moved[transposed ? j : s] += k[j - s] * state[transposed ? s : j];
-    }
-    std::copy_n(moved, 3, state);
+  using Step = front::Move<front::Plain<double>, 0>;
+  const front::States<double> states({term});
+  const Index all = n + std::ssize(x);
+  // Data and tests in order, data first where they coincide.
+  std::vector<double> gaps;
+  std::vector<Index> source;  // a point, or ~t of a test
+  double before = 0;
+  for (Index i = 0, t = 0; i + t < all;) {
+    const bool data = t == std::ssize(x) || (i < n && time[i] <= x[static_cast<std::size_t>(t)]);
+    const double at = data ? time[i] : x[static_cast<std::size_t>(t)];
+    gaps.push_back(source.empty() ? 0 : at - before);
+    source.push_back(data ? i++ : ~t++);
+    before = at;
+  }
+  gaps.resize(gaps.size() + 8);
+  double stationary[front::kMostStates] = {};  // P∞e₀
+  constexpr double kFirst[] = {1, 1, 2.0 / 3};
+  const bool pairs = term.kind == markov::StateKind::turning;
+  const int order = pairs ? term.states / 2 : term.states;
+  for (int s = 0; s < order; ++s)
+    stationary[pairs ? 2 * s : s] =
+        s > 0 && term.kind == markov::StateKind::oscillator ? 0 : term.variance * kFirst[s];
+  std::vector<double> steps(static_cast<std::size_t>(states.step_size()));
+  const auto step = [&](Index begin, Index i) { return Step(states.places(), steps.data(), i - begin); };
+  const auto prepare = [&](Index begin) {
+    const Index count = std::min(front::kMostPoints, all - begin);
+    states.steps(gaps.data() + begin, count, steps.data());
+    return begin + count;
   };
-  const Index m = std::ssize(x);
-  double state[3] = {}, at = 0;
-  for (Index i = 0, t = 0; t < m;) {
-    const bool data = i < n && time[i] <= x[static_cast<std::size_t>(t)];
-    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
-    if (i + t > 0) move(next - at, false, state);
-    at = next;
-    if (data) {
-      for (int s = 0; s < p; ++s) state[s] += term.variance * stationary[s] * alpha[i];
-      ++i;
-    } else {
-      out[t++] += state[0];
+  double state[front::kMostStates] = {};
+  for (Index begin = 0; begin < all; begin += front::kMostPoints) {
+    const Index end = prepare(begin);
+    for (Index i = begin; i < end; ++i) {
+      step(begin, i).forward<front::Plain<double>>(state, 1);
+      const Index from = source[static_cast<std::size_t>(i)];
+      for (int s = 0; from >= 0 && s < term.states; ++s) state[s] += stationary[s] * alpha[from];
+      if (from < 0) out[~from] += state[0];
     }
   }
-  std::fill_n(state, 3, 0.0);
-  at = 0;
-  bool any = false;
-  for (Index i = n - 1, t = m - 1; t >= 0;) {
-    const bool data = i >= 0 && time[i] > x[static_cast<std::size_t>(t)];
-    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
-    if (any) move(at - next, true, state);
-    any = true;
-    at = next;
-    if (data) {
-      state[0] += alpha[i--];
-    } else {
-      for (int s = 0; s < p; ++s) out[t] += term.variance * stationary[s] * state[s];
-      --t;
+  std::fill_n(state, front::kMostStates, 0.0);
+  for (Index begin = (all - 1) / front::kMostPoints * front::kMostPoints; begin >= 0;
+       begin -= front::kMostPoints) {
+    const Index end = prepare(begin);
+    for (Index i = end - 1; i >= begin; --i) {
+      const Index from = source[static_cast<std::size_t>(i)];
+      if (from >= 0) state[0] += alpha[from];
+      for (int s = 0; from < 0 && s < term.states; ++s) out[~from] += stationary[s] * state[s];
+      step(begin, i).backward<front::Plain<double>>(state, 1);
     }
   }
 }
