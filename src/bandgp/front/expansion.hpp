@@ -17,6 +17,7 @@
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/layout.hpp"
 #include "bandgp/front/table.hpp"
+#include "bandgp/front/waves.hpp"
 
 namespace bandgp::front {
 
@@ -57,6 +58,12 @@ class Expansion {
                   1 / Real(bases_[t].lengthscale));
     }
     oscillates_ = std::ranges::any_of(bases_, &Gaussians::oscillates);
+    plan_.lay_out(bases_);
+    compact_.resize(bases_.size());
+    centre_.resize(slots + 8, Real(0));
+    amplitude_.resize(slots + 8, Real(0));
+    inverse_length_.resize(slots + 8, Real(1));
+    are_waves_ = false;
     columns.rows = slopes_.rows = period_slopes_.rows = 0;  // what they hold belongs to another layout
     make_cell();
   }
@@ -65,7 +72,26 @@ class Expansion {
   Index rank(Index c, std::size_t t) const {
     return layout_->chunk(c).identity ? layout_->chunk(c).count() : bases_[t].polynomials;
   }
-  Index polynomials(Index c) const { return bases_.empty() ? 0 : rank(c, bases_.size() - 1); }
+  Index polynomials(Index c) const {
+    if (bases_.empty()) return 0;
+    return has_waves(c) ? plan_.rows() : rank(c, bases_.size() - 1);
+  }
+  bool oscillates() const { return oscillates_; }
+  /// Whether a chunk has polynomials times waves.
+  bool has_waves(Index c) const { return oscillates_ && !layout_->chunk(c).identity; }
+  const WavePlan<Real>& plan() const { return plan_; }
+  /// cos and sin of all frequencies at the points of a chunk.
+  void place_waves(const Chunk& chunk, Table<Real>& waves) const {
+    plan_.place(
+        time_ + chunk.begin, chunk.count(), [](double turns, double x) { return phase(turns, 1, x); }, waves);
+  }
+
+  /// What a basis is on a chunk with waves: the same for both columns of a node.
+  struct Compact {
+    Table<Real> coefficients, slopes, period_slopes;  // polynomials by nodes of the ring, to whole lanes
+    Table<Real> across;                               // nodes by polynomials, to whole lanes
+  };
+  const Compact& compact(std::size_t t) const { return compact_[t]; }
 
   /// Where in [−1, 1] the points of a chunk are that has polynomials.
   void place_points(const Chunk& chunk, Real* out) const {
@@ -81,7 +107,7 @@ class Expansion {
   /// For pieces(), which make() alone does not serve.
   void make_pieces(Index c) {
     make_others(c, true);
-    make_across(c);
+    if (!has_waves(c)) make_across(c);
   }
   /// visit(piece) for what a chunk sees of a basis.
   template <class Visit>
@@ -103,7 +129,7 @@ class Expansion {
   }
   /// Whether a chunk has this basis's coefficients from the table.
   bool is_table(Index c, std::size_t t) const {
-    return t + 1 == bases_.size() && !layout_->chunk(c).identity;
+    return t + 1 == bases_.size() && !layout_->chunk(c).identity && !oscillates_;
   }
   /// ½ℓ² of the finest basis, in units of the cell's half.
   Real slope_factor() const {
@@ -137,6 +163,20 @@ class Expansion {
       }
       return;
     }
+    if (has_waves(c)) {
+      make_compact(c, false);
+      std::fill(beta.begin(), beta.end(), Real(0));
+      for (std::size_t t = 0; t < bases_.size(); ++t) {
+        const Index ring = layout_->ring(t);
+        for (Index k = 0; k < bases_[t].columns(); ++k) {
+          const Real* own = weights + layout_->ring_begin(t) + k * ring;
+          for (Index m = 0; m < bases_[t].polynomials; ++m)
+            beta[static_cast<std::size_t>(plan_.first_row(t, k) + m)] +=
+                loops().contract(compact_[t].coefficients[m], 0, own, 0, 1, ring);
+        }
+      }
+      return;
+    }
     bool add_to = false;
     pieces(c, bases_.size() - 1, [&](const Piece& piece) {
       loops().multiply({{weights + piece.slot, 0, 1},
@@ -162,10 +202,11 @@ class Expansion {
     Real cos, sin;
   };
   /// Of a basis that oscillates, good to the last digits however far x is from 0.
-  static Phase phase(const Gaussians& basis, double x) {
+  static Phase phase(const Gaussians& basis, double x) { return phase(basis.turns, basis.harmonic, x); }
+  static Phase phase(double rate, Index harmonic, double x) {
     using std::cos, std::fma, std::nearbyint, std::sin;
-    const Real turns = Real(x) * Real(basis.turns), rest = fma(Real(x), Real(basis.turns), -turns),
-               part = (turns - nearbyint(turns)) + rest, all = Real(basis.harmonic) * part;
+    const Real turns = Real(x) * Real(rate), rest = fma(Real(x), Real(rate), -turns),
+               part = (turns - nearbyint(turns)) + rest, all = Real(harmonic) * part;
     if constexpr (std::is_same_v<Real, double>) {
       const Turn<double> angle = turn(all);
       return {angle.cos, angle.sin};
@@ -247,7 +288,7 @@ class Expansion {
 
   /// The coefficients of the finest basis's Gaussians on a cell.
   void make_cell() {
-    if (bases_.empty()) return;
+    if (bases_.empty() || oscillates_) return;
     const Gaussians& basis = bases_.back();
     const Interpolation& interpolation = interpolations_.back();
     const Index beyond = static_cast<Index>(std::ceil((basis.reach + half_) / basis.spacing)),
@@ -324,6 +365,11 @@ class Expansion {
   /// The coefficients, and C′ where wanted, that are not from the table.
   void make_others(Index c, bool with_slopes) {
     if (bases_.empty()) return;
+    if (has_waves(c)) {
+      make_compact(c, with_slopes);
+      return;
+    }
+    are_waves_ = false;
     const Chunk& here = layout_->chunk(c);
     const Index p = states_, q = polynomials(c), slots = layout_->slots();
     start(columns, p + q, slots);
@@ -353,6 +399,20 @@ class Expansion {
       if (c > 0) columns[i][layout_->state_slot(c) + i] = 1;
     }
     if (q == 0 || layout_->chunk(c).identity) return;
+    if (has_waves(c)) {
+      // Every basis has rows of its own in the same places of every such chunk, and 0 elsewhere.
+      if (!are_waves_) columns.set_zero(p + q, layout_->slots());
+      are_waves_ = true;
+      for (std::size_t t = 0; t < bases_.size(); ++t) {
+        const Index ring = layout_->ring(t);
+        for (Index k = 0; k < bases_[t].columns(); ++k) {
+          for (Index m = 0; m < bases_[t].polynomials; ++m)
+            std::copy_n(compact_[t].coefficients[m], ring,
+                        columns[p + plan_.first_row(t, k) + m] + layout_->ring_begin(t) + k * ring);
+        }
+      }
+      return;
+    }
     const Stretch stretch = stretch_of(c);
     const Index begin = layout_->ring_begin(bases_.size() - 1);
     for (Index k = 0; k < q; ++k) {
@@ -389,6 +449,45 @@ class Expansion {
     transform(values_, columns);
     if (with_slopes) transform(slope_values_, slopes_);
   }
+  /// Values and slopes at Chebyshev's nodes of the cell → coefficients, of every basis.
+  void make_compact(Index c, bool with_slopes) {
+    place_nodes(c, all_bases());
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Gaussians& basis = bases_[t];
+      const Interpolation& interpolation = interpolations_[t];
+      const Index q = basis.polynomials, ring = layout_->ring(t), begin = layout_->ring_begin(t),
+                  width = round_up(ring, 8);
+      values_.resize(q, width);
+      slope_values_.resize(q, width);
+      const auto transform = [&](const Table<Real>& from, Table<Real>& out) {
+        out.resize(q, width);
+        loops().multiply(
+            {{interpolation.transform.data(), q, 1}, {from.data(), width}, {out.data(), width}, q, q, width});
+      };
+      for (Index k = 0; k < q; ++k) {
+        loops().gaussians(station(t, k), centre_.data() + begin, inverse_length_.data() + begin,
+                          amplitude_.data() + begin, width, values_[k],
+                          with_slopes ? slope_values_[k] : nullptr);
+        for (Index s = ring; s < width; ++s) values_[k][s] = slope_values_[k][s] = 0;
+      }
+      Compact& out = compact_[t];
+      transform(values_, out.coefficients);
+      if (!with_slopes) continue;
+      transform(slope_values_, out.slopes);
+      out.across.set_zero(width, round_up(q, 8));
+      for (Index m = 0; m < q; ++m) {
+        for (Index s = 0; s < ring; ++s) out.across[s][m] = out.coefficients[m][s];
+      }
+      if (!basis.oscillates()) continue;
+      // (x − u)φ times the phase's rate: cos has this slope in sin, and sin its negative in cos.
+      const Real rate = 2 * std::numbers::pi_v<Real> * Real(basis.harmonic) * Real(basis.turns);
+      for (Index k = 0; k < q; ++k) {
+        for (Index s = 0; s < ring; ++s)
+          values_[k][s] *= rate * (station(t, k) - centre_[static_cast<std::size_t>(begin + s)]);
+      }
+      transform(values_, out.period_slopes);
+    }
+  }
   void make_across(Index c) {
     if (bases_.empty() || !has_exponentials(c)) return;
     across_.set_zero(layout_->slots(), round_up(polynomials(c), 8));
@@ -410,7 +509,9 @@ class Expansion {
   Index cell_nodes_ = 0, first_of_cell_ = 0;
   Table<Real> cell_, cell_across_;
   std::vector<Interpolation> interpolations_;
-  bool oscillates_ = false;
+  bool oscillates_ = false, are_waves_ = false;  // the latter: what columns holds
+  WavePlan<Real> plan_;
+  std::vector<Compact> compact_;
   Table<Real> slopes_, period_slopes_, across_, values_, slope_values_, coefficients_;
   Numbers<Real> centre_, inverse_length_, amplitude_;
 };

@@ -27,8 +27,9 @@ struct Gaussians {
 
 /// A cell's polynomials are good for so much of its length beyond either end.
 inline constexpr double kBeyond = 0.05;
-/// Points of a chunk that are their own columns because a basis oscillates.
-inline constexpr Index kMostOwnColumns = 96;
+/// Where a basis oscillates: points of a chunk that are their own columns, and points for each polynomial of
+/// a cell that are not.
+inline constexpr Index kMostOwnColumns = 96, kPointsOfWaves = 3;
 /// Half of the length on which a cell of so many spacings is expanded.
 inline double expanded_half(Index spacings, double spacing) {
   return (0.5 + kBeyond) * static_cast<double>(spacings) * spacing;
@@ -166,12 +167,19 @@ class Layout {
     ranges_.clear();
     const bool endless = bases.empty();
     const bool oscillates = std::ranges::any_of(bases, &Gaussians::oscillates);
-    const Index most = oscillates ? kMostOwnColumns : kMostPoints;
+    Index polynomials = 0;  // the most that a basis has
+    for (const Gaussians& basis : bases) polynomials = std::max(polynomials, basis.polynomials);
     Index cell = std::numeric_limits<Index>::min();
     for (Index begin = 0; begin < n_;) {
       const auto at = endless ? Index{0} : static_cast<Index>(std::floor(time_[begin] / cell_length_));
       cell = std::max(cell, at);
       const double edge = endless ? cell_length_ : static_cast<double>(cell + 1) * cell_length_;
+      // Where bases oscillate, polynomials times waves cost as much as some points that are their own
+      // columns. Without states a chunk may have any number of points.
+      const bool waves =
+          oscillates && states_ == 0 &&
+          std::lower_bound(time_ + begin, time_ + n_, edge) - (time_ + begin) > kPointsOfWaves * polynomials;
+      const Index most = waves ? n_ : oscillates ? kMostOwnColumns : kMostPoints;
       Index end = begin + 1;
       while (end < n_ && end - begin < most && time_[end] < edge) ++end;
       const bool whole = end == n_ || time_[end] >= edge;
@@ -191,7 +199,7 @@ class Layout {
       chunk.to = end == n_ ? time_[n_ - 1] : 0.5 * (time_[end - 1] + time_[end]);
       chunk.cell = cell;
       // Polynomials come from a table, columns of their own from an exponential each.
-      chunk.identity = endless || oscillates || 3 * (end - begin) <= 2 * bases.back().polynomials;
+      chunk.identity = endless || (oscillates ? !waves : 3 * (end - begin) <= 2 * polynomials);
       for (const Gaussians& basis : bases)
         ranges_.push_back({static_cast<Index>(std::ceil((time_[begin] - basis.reach) / basis.spacing)),
                            static_cast<Index>(std::floor((time_[end - 1] + basis.reach) / basis.spacing)),

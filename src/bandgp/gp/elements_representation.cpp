@@ -260,10 +260,11 @@ void ElementsRepresentation::choose_cells(double allowed) {
   for (spacings_ = kFewestSpacings; spacings_ <= kMostSpacings; ++spacings_) {
     Index polynomials = kFewestPolynomials;
     for (SmoothTerm& term : smooth_) {
-      term.polynomials = polynomials;
+      const bool oscillates = term.harmonic > 0;  // and has polynomials of its own
+      term.polynomials = oscillates ? kFewestPolynomials : polynomials;
       while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
         ++term.polynomials;
-      polynomials = term.polynomials;
+      if (!oscillates) polynomials = term.polynomials;
     }
     if (const double cost = cost_of_cells(); cost < least) {
       least = cost;
@@ -284,6 +285,8 @@ double ElementsRepresentation::cost_of_cells() const {
   const auto lanes = [](double x) { return 8 * std::ceil(x / 8); };
   for (const SmoothTerm& term : smooth_)
     slots += std::floor(2 * term.design.cut + (1 + 2 * front::kBeyond) * cell / term.design.spacing) + 1;
+  if (std::ranges::any_of(smooth_, [](const SmoothTerm& term) { return term.harmonic > 0; }))
+    return cost_of_waves(cell);
   slots = lanes(slots + 3 * states);
   for (const SmoothTerm& term : smooth_) {
     const auto q = static_cast<double>(term.polynomials);
@@ -295,6 +298,21 @@ double ElementsRepresentation::cost_of_cells() const {
   const double of_point = states > 0 ? 2 * columns * columns : 12 * q;
   const double of_chunk = 2 * products + 3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
   return of_point + of_chunk / points;
+}
+
+/// The same where some of the terms oscillate.
+double ElementsRepresentation::cost_of_waves(double cell) const {
+  double slots = 0, ending = 0, polynomials = 0, waves = 0;
+  for (const SmoothTerm& term : smooth_) {
+    const double columns = term.harmonic > 0 ? 2 : 1, h = term.design.spacing;
+    slots += columns * (std::floor(2 * term.design.cut + (1 + 2 * front::kBeyond) * cell / h) + 1);
+    ending += columns * cell / h;
+    polynomials = std::max(polynomials, static_cast<double>(term.polynomials));
+    waves += columns;
+  }
+  const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
+  const double of_chunk = (6 * polynomials + 2 * ending) * slots * slots;
+  return 12 * polynomials * waves + of_chunk / points;
 }
 
 UpperBound ElementsRepresentation::error_of_polynomials(const SmoothTerm& term) const {
@@ -309,9 +327,7 @@ double ElementsRepresentation::farthest() const {
 double ElementsRepresentation::bytes(const Parts& parts, Index n) const {
   const front::Front<double>& front = parts.front;
   const auto rows = static_cast<double>(front.nodes() + front.carried_size());
-  const double sums = rough_.empty() && !smooth_.empty()
-                          ? static_cast<double>(front.chunks() * (2 * smooth_.back().polynomials - 1))
-                          : 0;
+  const double sums = rough_.empty() ? static_cast<double>(front.chunks() * front.sums_size()) : 0;
   return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(n));
 }
 

@@ -73,6 +73,7 @@ class ElementsRepresentation final : public Representation {
   static void shorten_windows(SmoothTerm& term, double allowed);
   void choose_cells(double allowed);
   double cost_of_cells() const;
+  double cost_of_waves(double cell) const;
   UpperBound error_of_polynomials(const SmoothTerm& term) const;
   Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
   double farthest() const;  // from 0, of the points
