@@ -94,7 +94,7 @@ double dual_nanoseconds(const Term& term, const Observations& points) {
 
 double elements_nanoseconds(const Kernel& kernel, const Observations& points, double rho) {
   const auto n = static_cast<double>(points.size());
-  double nodes = 0, slots = 0, states = 0, shortest = std::numeric_limits<double>::infinity();
+  double nodes = 0, slots = 0, states = 0, waves = 0, shortest = std::numeric_limits<double>::infinity();
   bool oscillates = false;
   for (const Term& term : kernel.terms) {
     if (has_grid(term))
@@ -110,10 +110,17 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points, do
     slots +=
         columns * (std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), own) + 1);
     oscillates = oscillates || term.has_factor();
+    waves += columns;
   }
   slots = 8 * std::ceil((slots + 3 * states) / 8);
   const double chunks = std::min(n, points.span() / cell + 1);
-  if (oscillates) return n * (500 + 0.15 * slots * slots) + 0.3 * nodes * slots * slots;
+  if (oscillates) {
+    // With few points in a cell, or states, the points are their own columns.
+    const bool own = states > 0 || n / chunks < 3 * kPolynomials;
+    const double of_point = own ? 500 + 0.25 * slots * slots : 100 + 15 * waves,
+                 of_chunk = own ? 0 : 0.5 * kPolynomials * slots * slots;
+    return n * of_point + chunks * (2500 + of_chunk) + 0.25 * nodes * slots * slots;
+  }
   const double columns = std::min(kPolynomials, n / chunks) + states + 2;
   const double at_points = states > 0 ? 60 + 45 * states + 0.2 * columns * columns : 45;
   return n * at_points + chunks * (2500 + 0.08 * slots * slots * columns) +
