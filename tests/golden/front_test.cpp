@@ -226,7 +226,8 @@ TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
     // The whole curve, the first smooth term, the last rough one.
     for (const int part : {0, 1, 2}) {
       if ((part == 1 && sum.smooth.empty()) || (part == 2 && sum.rough.empty())) continue;
-      const unsigned bases = part == 0 ? ~0U : part == 1 ? 1U : 0U;
+      std::vector<bool> bases(sum.smooth.size(), part == 0);
+      if (part == 1) bases[0] = true;
       std::vector<double> select(static_cast<std::size_t>(front.states().size()));
       if (part == 0 && !select.empty()) select[0] = 1;
       if (part == 2) {

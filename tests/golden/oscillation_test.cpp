@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "bandgp/gp/elements_representation.hpp"
 #include "bandgp/gp/markov_representation.hpp"
 #include "bandgp/kernel/harmonics.hpp"
 #include "support/effort.hpp"
@@ -17,21 +18,21 @@ using support::Random;
 using support::Times;
 using Real = long double;
 
-/// Draws what the text left open.
-Kernel draw(Random& random, const std::string& text, double gap) {
+/// Draws what the text left open; lengths are up to so many gaps.
+Kernel draw(Random& random, const std::string& text, double gap, double longest, double least_smoothness) {
   Kernel kernel = parse_kernel(text);
   for (Term& term : kernel.terms) {
     term.variance = random.log_uniform(0.1, 3);
-    term.lengthscale = gap * random.log_uniform(0.5, 200);
+    term.lengthscale = gap * random.log_uniform(0.5, longest);
     term.period = gap * random.log_uniform(1.5, 60);
     // Columns take any number of harmonics, states as many as they have room for.
-    term.smoothness = random.log_uniform(is_strictly_periodic(term) ? 0.2 : 0.4, 5);
+    term.smoothness = random.log_uniform(is_strictly_periodic(term) ? 0.2 : least_smoothness, 5);
     term.quality = random.chance(0.2) ? 0.5 : random.log_uniform(0.3, 1e4);
   }
   return kernel;
 }
 
-Case problem(Random& random, const std::string& text) {
+Case problem(Random& random, const std::string& text, double longest = 200, double least_smoothness = 0.4) {
   Case c;
   const double gap = random.log_uniform(0.01, 100);
   const auto n = static_cast<std::size_t>(random.integer(1, 60));
@@ -41,7 +42,8 @@ Case problem(Random& random, const std::string& text) {
   if (random.chance(0.3)) {
     for (std::size_t i = 0; i < n; ++i) c.variance.push_back(random.log_uniform(0.01, 1));
   }
-  c.model = {draw(random, text, gap), random.log_uniform(1e-4, 1), static_cast<Mean>(random.integer(0, 2))};
+  c.model = {draw(random, text, gap, longest, least_smoothness), random.log_uniform(1e-4, 1),
+             static_cast<Mean>(random.integer(0, 2))};
   c.cut = {.method = Method::automatic, .tolerance = 1e-10};
   return c;
 }
@@ -58,16 +60,21 @@ struct Errors {
   int seen = 0;
 };
 
+/// `methods` are those that auto may choose, or elements alone.
 Errors compare(const std::string& text, std::string_view methods, int problems, std::uint64_t seed) {
   Random random(seed);
   Errors worst;
   for (int trial = 0; trial < problems; ++trial) {
-    const Case c = problem(random, text);
+    const bool elements = methods == "elements";
+    const Case c =
+        elements ? problem(random, text, 30, random.chance(0.1) ? 0.2 : 0.7) : problem(random, text);
     const dense::Problem truth = support::exact_problem(c);
     const auto nll = dense::nll(truth);
     if (!nll || c.size() <= static_cast<std::size_t>(c.model.mean)) continue;
     const Series series = support::make_series(c);
-    Evaluator evaluator(series, c.model.mean, make_representation(to_internal(c.cut, series.units), 0, 1));
+    std::unique_ptr<Representation> made = make_representation(to_internal(c.cut, series.units), 0, 1);
+    if (elements) made = std::make_unique<ElementsRepresentation>(c.cut.tolerance, 1e10);
+    Evaluator evaluator(series, c.model.mean, std::move(made));
     Likelihood out;
     const InternalModel model = to_internal(c.model, series.units);
     EXPECT_FALSE(evaluator.evaluate(model, true, out)) << c;
@@ -88,7 +95,7 @@ Errors compare(const std::string& text, std::string_view methods, int problems, 
     ++worst.seen;
   }
   std::cout << text << ": NLL off by " << static_cast<double>(worst.nll) << ", gradient by "
-            << static_cast<double>(worst.gradient) << " in " << worst.seen << " problems\n";
+            << static_cast<double>(worst.gradient) << " in " << worst.seen << " problems" << std::endl;
   EXPECT_GE(worst.seen, problems * 3 / 4);
   return worst;
 }
@@ -118,6 +125,15 @@ TEST(Oscillation, in_columns_is_the_dense_model) {
                                                         {"se + periodic + matern32", any},
                                                         {"se + periodic + se", any}})
     compare(text, methods, support::trials(15, 80), seed++);
+}
+
+TEST(Oscillation, in_elements_is_the_dense_model) {
+  std::uint64_t seed = 101;
+  for (const char* text : {"se*cos", "se*periodic", "se*cos + se", "se*periodic + matern32",
+                           "se*periodic + se + matern12", "se*cos + se*periodic + matern52", "se + sho",
+                           "se + sho + matern32*cos", "se + matern12 + sho + matern52*cos",
+                           "matern32*cos + se", "se + matern12*periodic", "se*periodic + sho + matern32"})
+    compare(text, "elements", support::trials(6, 40), seed++);
 }
 
 TEST(Oscillation, harmonics_sum_up_to_the_periodic_correlation) {

@@ -13,6 +13,7 @@
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/states.hpp"
 #include "bandgp/front/table.hpp"
+#include "bandgp/front/waves.hpp"
 
 namespace bandgp::front {
 
@@ -22,14 +23,22 @@ struct ChunkPoints {
   Index count = 0;
   const Real* steps = nullptr;  // of the states, to every point and then to where the next chunk begins
   const Real* noise = nullptr;
-  Index polynomials = 0;             // q, columns of W:
-  const Real* at = nullptr;          // Chebyshev's polynomials at this place of [−1, 1] of every point,
-  bool identity = false;             // or one column for each point
+  Index polynomials = 0;                 // q, columns of W:
+  const Real* at = nullptr;              // Chebyshev's polynomials at this place of [−1, 1] of every point,
+  bool identity = false;                 // or one column for each point
+  const WavePlan<Real>* plan = nullptr;  // with these waves at the points, where bases oscillate
+  const Table<Real>* waves = nullptr;
   bool first = false, last = false;  // of the series: no states before, none after
   // Where they are known: Σ T_k(xᵢ)/dᵢ, without states alone; S^{−½} and k of every point.
   const Real* sums = nullptr;
   const Real* inverse_roots = nullptr;
   const Real* gains = nullptr;
+};
+
+/// Where the loss's slopes by the logs of the terms' parameters are added up, by term.
+template <class Real>
+struct StateSlopes {
+  Real *variance, *lengthscale, *period, *quality;
 };
 
 template <class Real>
@@ -51,7 +60,9 @@ class Element {
     start(states, chunk, columns);
     if (states.size() == 0) {
       weigh();
-      if (chunk.sums == nullptr && !chunk.identity) {
+      if (chunk.sums == nullptr && chunk.plan != nullptr) {
+        chunk.plan->make_sums(chunk.at, *chunk.waves, weights_, chunk.count, sums_);
+      } else if (chunk.sums == nullptr && !chunk.identity) {
         sums_.resize(static_cast<std::size_t>(2 * chunk.polynomials - 1));
         kernels<Real>().sums(chunk.at, weights_.data(), chunk.count, std::ssize(sums_), sums_.data());
       }
@@ -96,7 +107,7 @@ class Element {
   /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
   /// by P to those by the terms' log variances and log length-scales, and by every point's noise.
   void pull(const Table<Real>& by_gram, const Table<Real>& by_end, const Numbers<Real>& by_covariance,
-            Real* by_variance, Real* by_lengthscale, Real* by_noise) {
+            const StateSlopes<Real>& by_terms, Real* by_noise) {
     if (block_.places.states == 0) {
       pull_noise(by_gram, by_noise);
       return;
@@ -108,8 +119,9 @@ class Element {
                               block_.count,
                               unknowns_ + columns_,
                               width_});
-    kernels<Real>().pull(block_, {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_variance,
-                                  by_lengthscale});
+    kernels<Real>().pull(block_,
+                         {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_terms.variance,
+                          by_terms.lengthscale, by_terms.period, by_terms.quality});
   }
 
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
@@ -221,7 +233,8 @@ class Element {
   void make_gram(const Weighted& weighted) {
     const Index q = chunk_.polynomials;
     const Real* sums = chunk_.sums == nullptr ? sums_.data() : chunk_.sums;
-    for (Index m = 0; m < q; ++m) {
+    if (chunk_.plan != nullptr) chunk_.plan->make_gram(sums, gram);
+    for (Index m = 0; m < q && chunk_.plan == nullptr; ++m) {
       if (chunk_.identity) {
         std::fill_n(gram[m], q, Real(0));
         gram[m][m] = weights_[static_cast<std::size_t>(m)];
@@ -236,6 +249,8 @@ class Element {
       right_sums_.resize(static_cast<std::size_t>(q));
       if (chunk_.identity)
         std::copy_n(weighted_.begin(), q, right_sums_.begin());
+      else if (chunk_.plan != nullptr)
+        chunk_.plan->project(chunk_.at, *chunk_.waves, weighted_, chunk_.count, right_sums_.data());
       else if (q > 0)
         kernels<Real>().sums(chunk_.at, weighted_.data(), chunk_.count, q, right_sums_.data());
       for (Index m = 0; m < q; ++m) gram[m][unknowns_ + c] = -right_sums_[static_cast<std::size_t>(m)];
@@ -247,6 +262,8 @@ class Element {
     curve_.assign(static_cast<std::size_t>(round_up(count, 8)), Real(0));
     if (chunk_.identity) {
       for (Index i = 0; i < q; ++i) curve_[static_cast<std::size_t>(i)] = 2 * by_gram[i][i];
+    } else if (chunk_.plan != nullptr) {
+      chunk_.plan->diagonal(chunk_.at, *chunk_.waves, by_gram, count, curve_.data());
     } else if (q > 0) {
       coefficients_.assign(static_cast<std::size_t>(2 * q - 1), Real(0));
       Real* coefficient = coefficients_.data();
@@ -292,6 +309,7 @@ class Element {
     block_.width = width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
+    block_.inverse_quality = states.inverse_quality();
     block_.noise = chunk_.noise;
     block_.rows = rows_.data();
     block_.mean = end.data();
@@ -306,6 +324,8 @@ class Element {
     if (keep) {
       kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
       block_.kept = kept_.data();
+      begin_ = end.numbers;
+      block_.begin = begin_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
@@ -327,7 +347,7 @@ class Element {
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, begin_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

@@ -34,7 +34,8 @@ class Front {
   Front& operator=(const Front&) = delete;
 
   /// Increasing times, which must stay where they are.  Cells are so many spacings of the last basis long,
-  /// which should be the finest; none may have fewer polynomials than the one before it.
+  /// which should be the finest; of those that do not oscillate none may have fewer polynomials than the one
+  /// before it.
   void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
                const std::vector<markov::StateTerm>& terms, Index spacings) {
     time_ = time;
@@ -42,7 +43,8 @@ class Front {
     bases_ = std::move(bases);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       assert(bases_[t].polynomials >= 2 && bases_[t].polynomials <= kMostPolynomials);
-      assert(t == 0 || bases_[t].polynomials >= bases_[t - 1].polynomials);
+      assert(t == 0 || bases_[t].oscillates() || bases_[t - 1].oscillates() ||
+             bases_[t].polynomials >= bases_[t - 1].polynomials);
     }
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
@@ -64,6 +66,11 @@ class Front {
   Index reduced_size() const { return weights_at() + nodes() + states_.size() * (chunks() - 1); }
   Index carried_size() const { return 2 * states_.size() * chunks(); }
   Index weights_at() const { return round_up(n_, 8); }
+  /// Numbers that are kept of every chunk where there are no states.
+  Index sums_size() const {
+    if (bases_.empty()) return 0;
+    return expansion_.oscillates() ? expansion_.plan().sums_size() : 2 * bases_.back().polynomials - 1;
+  }
 
   /// False where a pivot has the wrong sign.
   [[nodiscard]] bool factor(const Real* noise, Columns<Real> b) {
@@ -78,7 +85,7 @@ class Front {
     covariances_.resize(static_cast<std::size_t>(chunks()) * p * p);
     inverse_roots_.resize(static_cast<std::size_t>(n_));
     gains_.resize(static_cast<std::size_t>(n_) * p);
-    if (has_sums()) sums_.resize(chunks(), 2 * bases_.back().polynomials - 1);
+    if (has_sums()) sums_.resize(chunks(), sums_size());
     front_.set_zero(slots(), slots());
     right_.set_zero(b.count, slots());
     bool fine = true;
@@ -131,14 +138,17 @@ class Front {
 
   /// ½ tr[(A⁻¹ − Σ ααᵀ)∂A] with α = A⁻¹b, of reduced columns.
   struct Slopes {
-    std::vector<Real> basis_variance, basis_lengthscale, state_variance, state_lengthscale;
+    std::vector<Real> basis_variance, basis_lengthscale, basis_period;
+    std::vector<Real> state_variance, state_lengthscale, state_period, state_quality;
     std::vector<Real> noise;  // by every point's variance
   };
   void gradient(Columns<Real> b, Slopes& out) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
-    out.state_variance.assign(states_.terms(), Real(0));
-    out.state_lengthscale.assign(states_.terms(), Real(0));
+    out.basis_period.assign(bases_.size(), Real(0));
+    for (std::vector<Real>* by :
+         {&out.state_variance, &out.state_lengthscale, &out.state_period, &out.state_quality})
+      by->assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
@@ -149,18 +159,20 @@ class Front {
                },
                [&](Index c) {
                  element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
-                                 out.state_variance.data(), out.state_lengthscale.data(),
+                                 {out.state_variance.data(), out.state_lengthscale.data(),
+                                  out.state_period.data(), out.state_quality.data()},
                                  out.noise.data() + chunk(c).begin);
                }},
               true);
   }
 
-  /// Φw at a time, for the bases with a bit in `bases` and the weights of a column.
-  Real curve(const Real* column, unsigned bases, double x) const {
+  /// Φw at a time, for the bases that are chosen and the weights of a column.
+  Real curve(const Real* column, const std::vector<bool>& chosen, double x) const {
     Real sum = 0;
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if ((bases >> t & 1U) == 0) continue;
+      if (!chosen[t]) continue;
       const Gaussians& basis = bases_[t];
+      const auto phase = Expansion<Real>::phase(basis, x);
       const auto first = static_cast<Index>(std::ceil((x - basis.reach) / basis.spacing)),
                  last = static_cast<Index>(std::floor((x + basis.reach) / basis.spacing));
       Index c = 0;  // the first chunk that may have them
@@ -175,9 +187,10 @@ class Front {
         while (c < chunks() && layout_.nodes(c, t).last < j) ++c;
         if (c == chunks()) break;
         const Range& nodes = layout_.nodes(c, t);
-        if (j >= nodes.first)
-          sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
-                 column[weights_at() + nodes.number + (j - nodes.first)];
+        if (j < nodes.first) continue;
+        const Real* weight = column + weights_at() + nodes.number + (j - nodes.first) * basis.columns();
+        sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
+               (basis.oscillates() ? phase.cos * weight[0] + phase.sin * weight[1] : weight[0]);
       }
     }
     return sum;
@@ -212,16 +225,16 @@ class Front {
     }
   }
 
-  /// The variance of a part of the curve at those points where `wanted`: of the bases with a bit in `bases`,
-  /// and of the states' sum that `select` is.
-  std::vector<Real> variances(const std::vector<bool>& wanted, unsigned bases,
+  /// The variance of a part of the curve at those points where `wanted`: of the bases that are chosen, and of
+  /// the states' sum that `select` is.
+  std::vector<Real> variances(const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                               const std::vector<Real>& select) {
     std::vector<Real> out(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
     for (Index c = chunks() - 1; c >= 0; --c) {
       invert(c, next);
-      add_variances(c, wanted, bases, select, out);
+      add_variances(c, wanted, chosen, select, out);
     }
     return out;
   }
@@ -246,7 +259,7 @@ class Front {
     ChunkPoints<Real> points;
     Element<Real> element;
     Table<Real> begin, solution;  // states at the beginning, and the unknowns, of every column
-    Table<Real> by_gram, by_end;
+    Table<Real> by_gram, by_end, waves;
     Numbers<Real> by_covariance;
   };
   Work& work(Index c) { return works_[static_cast<std::size_t>(c) % works_.size()]; }
@@ -335,6 +348,11 @@ class Front {
     points.polynomials = expansion_.polynomials(c);
     points.at = at.data();
     points.identity = here.identity;
+    if (expansion_.has_waves(c)) {
+      expansion_.place_waves(here, work(c).waves);
+      points.plan = &expansion_.plan();
+      points.waves = &work(c).waves;
+    }
     points.first = c == 0;
     points.last = layout_.is_last(c);
   }
@@ -355,6 +373,8 @@ class Front {
     expansion_.expand(c, z, beta_);
     if (chunk(c).identity)
       std::copy_n(beta_.begin(), count, out);
+    else if (expansion_.has_waves(c))
+      expansion_.plan().curve(work(c).at.data(), work(c).waves, beta_.data(), count, out);
     else
       loops().curve(work(c).at.data(), count, beta_.data(), expansion_.polynomials(c), out);
   }
@@ -384,8 +404,8 @@ class Front {
     std::copy_n(element(c).covariance.data(), p * p, chunk_covariance(c));
     log_determinant_.add(element(c).log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      for (Index j = layout_.first_new(c, t); j <= layout_.nodes(c, t).last; ++j)
-        front_[layout_.node_slot(t, j)][layout_.node_slot(t, j)] = 1;
+      layout_.for_columns(t, layout_.first_new(c, t), layout_.nodes(c, t).last + 1,
+                          [&](Index slot) { front_[slot][slot] = 1; });
     }
     add_gram(c);
     if (has_end(c)) add_end(c);
@@ -408,10 +428,29 @@ class Front {
   }
   /// The front is symmetric, and what lies below its diagonal is not kept up: F += RᵀGR.
   void add_gram(Index c) {
+    if (expansion_.has_waves(c)) {
+      add_gram_of_waves(c);
+      return;
+    }
     const int p = states_.size();
     const Index width = element(c).width();
     const Table<Real>& columns = expansion_.columns;
     product_.resize(element(c).unknowns(), slots());  // GR
+    if (p == 0 && chunk(c).identity) {
+      for (Index u = 0; u < element(c).unknowns(); ++u) {
+        const Real weight = element(c).gram[u][u];
+        for (Index s = 0; s < slots(); ++s) product_[u][s] = weight * columns[u][s];
+      }
+      loops().multiply({{columns.data(), 1, slots()},
+                        {product_.data(), slots()},
+                        {front_.data(), slots()},
+                        layout_.state_begin(),
+                        element(c).unknowns(),
+                        slots(),
+                        kAddTo,
+                        0});
+      return;
+    }
     for (Index u = 0; u < element(c).unknowns(); ++u)
       std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
@@ -433,11 +472,53 @@ class Front {
       loops().multiply({{columns[p] + begin, 1, slots()},
                         {product_[p], slots()},
                         {front_[begin], slots()},
-                        layout_.ring(t),
+                        layout_.width(t),
                         expansion_.rank(c, t),
                         slots(),
                         kAddTo,
                         begin});
+    }
+  }
+  /// The same where every basis has rows of its own: a product for each column of its nodes.
+  void add_gram_of_waves(Index c) {
+    const Index rows = expansion_.plan().rows();
+    product_.resize(rows, slots());
+    for_waves([&](const Wave& wave) {
+      cross_.resize(rows, wave.width);
+      loops().multiply({{element(c).gram.data() + wave.row, element(c).width(), 1},
+                        {wave.compact.coefficients.data(), wave.width},
+                        {cross_.data(), wave.width},
+                        rows,
+                        wave.rank,
+                        wave.width});
+      for (Index u = 0; u < rows; ++u) std::copy_n(cross_[u], wave.ring, product_[u] + wave.slot);
+    });
+    for (Index u = 0; u < rows; ++u)
+      std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
+    for_waves([&](const Wave& wave) {
+      loops().multiply({{wave.compact.coefficients.data(), 1, wave.width},
+                        {product_[wave.row], slots()},
+                        {front_[wave.slot], slots()},
+                        wave.ring,
+                        wave.rank,
+                        slots(),
+                        kAddTo,
+                        wave.slot});
+    });
+  }
+  /// A column of all nodes of a basis, on chunks with waves: its slots and its rows of β.
+  struct Wave {
+    std::size_t basis;
+    Index column, slot, ring, row, rank, width;
+    const typename Expansion<Real>::Compact& compact;
+  };
+  template <class Visit>
+  void for_waves(const Visit& visit) const {
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Index ring = layout_.ring(t);
+      for (Index k = 0; k < bases_[t].columns(); ++k)
+        visit(Wave{t, k, layout_.ring_begin(t) + k * ring, ring, expansion_.plan().first_row(t, k),
+                   bases_[t].polynomials, round_up(ring, 8), expansion_.compact(t)});
     }
   }
   /// −ER, −P and the identity of the multipliers' equation.
@@ -610,7 +691,7 @@ class Front {
       for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
     }
   }
-  void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
+  void add_variances(Index c, const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                      const std::vector<Real>& select, std::vector<Real>& out) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
@@ -634,7 +715,7 @@ class Front {
         expansion_.columns, inverse_, work(c).by_covariance, cross_,
         [&](Index i, const Real* m, const Real* cov, const Real* lambda, const Table<Real>& with) {
           if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
-          expansion_.values(c, bases, time_[here.begin + i], g.data());
+          expansion_.values(c, chosen, time_[here.begin + i], g.data());
           Real moved[kMostStates];
           for (int r = 0; r < p; ++r) {
             moved[r] = 0;
@@ -689,10 +770,12 @@ class Front {
   void solve_columns(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns(), at_lambda = multiplier_column(c, b.count),
-                width = round_up(at_lambda + p, 8);
+                // Where every basis has rows of its own the lanes of the last ones need room.
+        width = round_up(at_lambda + p, 8) + (expansion_.has_waves(c) ? 8 : 0);
     solved_.resize(slots() + 1, width);  // polynomials in whole lanes may go beyond the last row
     bool add_to = false;
-    for (std::size_t t = bases_.size(); t > 0; --t) {
+    if (expansion_.has_waves(c)) multiply_waves(width);
+    for (std::size_t t = expansion_.has_waves(c) ? 0 : bases_.size(); t > 0; --t) {
       expansion_.pieces(c, t - 1, [&](const auto& piece) {
         loops().multiply({{inverse_.data() + piece.slot, slots(), 1},
                           {piece.across, piece.across_stride},
@@ -720,6 +803,27 @@ class Front {
           solved_[s][at_lambda + i] -= z * multipliers(b, column, c)[i];
       }
     }
+  }
+  /// The columns SRᵀ of solved_ where every basis has rows of its own; those that do not oscillate share
+  /// theirs, the first ones, of which the last basis has the most.
+  void multiply_waves(Index width) {
+    const auto put = [&](const Wave& wave, bool add_to) {
+      loops().multiply({{inverse_.data() + wave.slot, slots(), 1},
+                        {wave.compact.across.data(), wave.compact.across.width},
+                        {solved_.data() + wave.row, width},
+                        slots(),
+                        wave.ring,
+                        round_up(wave.rank, 8),
+                        add_to});
+    };
+    std::vector<Wave> shared, own;
+    for_waves([&](const Wave& wave) { (bases_[wave.basis].oscillates() ? own : shared).push_back(wave); });
+    bool add_to = false;
+    for (std::size_t k = shared.size(); k > 0; --k) {
+      put(shared[k - 1], add_to);
+      add_to = kAddTo;
+    }
+    for (const Wave& wave : own) put(wave, kReplace);
   }
   /// weighed_ ← what the slopes of β's coefficients are by the columns of solved_: G, and Eᵀ for multipliers.
   void weigh_columns(Index c, Columns<Real> b) {
@@ -753,13 +857,54 @@ class Front {
   }
   /// A basis's part ½C(SRᵀ) of ∂/∂G; ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩, and what its variance is worth.
   void add_basis_slopes(Index c, std::size_t t, Index columns, Slopes& out) {
+    if (expansion_.has_waves(c))
+      add_wave_slopes(c, t, out);
+    else
+      add_piece_slopes(c, t, out);
+    const Index unknowns = element(c).unknowns();
+    layout_.for_columns(t, layout_.nodes(c, t).first, layout_.first_staying(c, t), [&](Index slot) {
+      Real squares = 0;
+      for (Index column = 0; column < columns; ++column)
+        squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
+      out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
+    });
+  }
+  /// On chunks with waves.
+  void add_wave_slopes(Index c, std::size_t t, Slopes& out) {
+    const Index width = solved_.width;
+    for_waves([&](const Wave& wave) {
+      if (wave.basis != t) return;
+      product_.resize(wave.rank, width);
+      const auto multiply = [&](const Table<Real>& coefficients) {
+        loops().multiply({{coefficients.data(), coefficients.width, 1},
+                          {solved_[wave.slot], width},
+                          {product_.data(), width},
+                          wave.rank,
+                          wave.ring,
+                          width});
+      };
+      const auto contract = [&](Index row) {
+        return loops().contract(product_.data(), width, weighed_[row], width, wave.rank, width);
+      };
+      multiply(wave.compact.coefficients);
+      loops().add_rows(Real(0.5), product_.data(), width, wave.rank, element(c).width(),
+                       work(c).by_gram[wave.row], element(c).width());
+      multiply(wave.compact.slopes);
+      out.basis_lengthscale[t] += contract(wave.row);
+      if (!bases_[t].oscillates()) return;
+      multiply(wave.compact.period_slopes);
+      const Real by_other = contract(expansion_.plan().first_row(t, 1 - wave.column));
+      out.basis_period[t] += wave.column == 0 ? by_other : -by_other;
+    });
+  }
+  void add_piece_slopes(Index c, std::size_t t, Slopes& out) {
     const int p = states_.size();
-    const Index rank = expansion_.rank(c, t), unknowns = element(c).unknowns(), width = solved_.width;
+    const Index rank = expansion_.rank(c, t), width = solved_.width;
     product_.resize(rank, width);
-    const auto multiply_pieces = [&](bool slopes) {
+    const auto multiply_pieces = [&](auto coefficients) {
       bool add_to = false;
       expansion_.pieces(c, t, [&](const auto& piece) {
-        loops().multiply({{slopes ? piece.slopes : piece.coefficients, piece.stride, 1},
+        loops().multiply({{piece.*coefficients, piece.stride, 1},
                           {solved_[piece.slot], width},
                           {product_.data(), width},
                           rank,
@@ -769,7 +914,8 @@ class Front {
         add_to = kAddTo;
       });
     };
-    multiply_pieces(false);
+    using Piece = typename Expansion<Real>::Piece;
+    multiply_pieces(&Piece::coefficients);
     loops().add_rows(Real(0.5), product_.data(), width, rank, element(c).width(), work(c).by_gram[p],
                      element(c).width());
     const Real* weighed = weighed_.data();
@@ -778,15 +924,12 @@ class Front {
       loops().slope_map(weighed, width, rank, expansion_.slope_factor(), width, mapped_.data());
       weighed = mapped_.data();
     } else {
-      multiply_pieces(true);
+      multiply_pieces(&Piece::slopes);
     }
     out.basis_lengthscale[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
-    for (Index j = layout_.nodes(c, t).first; j < layout_.first_staying(c, t); ++j) {
-      const Index slot = layout_.node_slot(t, j);
-      Real squares = 0;
-      for (Index column = 0; column < columns; ++column)
-        squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
-      out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
+    if (bases_[t].oscillates()) {
+      multiply_pieces(&Piece::period_slopes);
+      out.basis_period[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
     }
   }
   /// The rest of ½RSRᵀ: the states' rows, and ½ for the right-hand sides.

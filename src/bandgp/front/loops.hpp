@@ -8,11 +8,12 @@
 #include <type_traits>
 
 #include "bandgp/base/index.hpp"
+#include "bandgp/markov/state_terms.hpp"
 
 namespace bandgp::front {
 
 /// States that a sum may have, and points of a chunk: one more step than points fits into 512.
-inline constexpr int kMostStates = 12;
+inline constexpr int kMostStates = 64;
 inline constexpr Index kMostPoints = 504, kStepStride = 512;
 /// Polynomials of a cell, and their products.
 inline constexpr Index kMostPolynomials = 48, kMostSums = 2 * kMostPolynomials - 1;
@@ -26,6 +27,8 @@ inline constexpr bool kReplace = false, kAddTo = true;
 struct StatePlaces {
   int terms = 0, states = 0;
   int count[kMostStates] = {}, offset[kMostStates] = {};
+  markov::StateKind kind[kMostStates] = {};
+  bool turns = false;  // any of the terms turns or oscillates
 };
 
 /// A chunk's points and its element's columns, as the loops see them.
@@ -34,10 +37,12 @@ struct ElementBlock {
   StatePlaces places;
   Index count = 0;              // points
   Index width = 0;              // columns, whole lanes
-  const Real* steps = nullptr;  // of every term e^{−a}, a and the upper half of Q, each kStepStride long
-  const Real* noise_scale = nullptr;  // κσ² of every term: ∂Q/∂a = κσ² ggᵀ
-  const Real* noise = nullptr;        // (count,)
-  Real* rows = nullptr;               // (count, width): W and −b in, v/√S out
+  const Real* steps = nullptr;  // of every term e^{−a}, a and the upper half of Q, each kStepStride long;
+                                // of others than Matérn terms what markov/state_terms.hpp says
+  const Real* noise_scale = nullptr;  // κσ² of every term: ∂Q/∂a = κσ² ggᵀ; σ² of an oscillator
+  const Real* inverse_quality = nullptr;  // of every term, where it is an oscillator
+  const Real* noise = nullptr;            // (count,)
+  Real* rows = nullptr;                   // (count, width): W and −b in, v/√S out
   Real* mean = nullptr;        // (states, width): the states by column, at the beginning and then at the end
   Real* covariance = nullptr;  // (states, states): 0 at the beginning, then that at the end
   Real* pivots = nullptr;      // (count,) S
@@ -45,7 +50,8 @@ struct ElementBlock {
   Real* gains = nullptr;          // (count, states) k
   bool known_gains = false;       // the two before are there already
   Real* kept = nullptr;  // (count + 1, states·(width + states)): predicted means and covariances; may be null
-  bool has_end = false;  // a step after the last point, to where the next chunk begins
+  const Real* begin = nullptr;  // (states, width): the states at the beginning once more, where kept is
+  bool has_end = false;         // a step after the last point, to where the next chunk begins
   // Columns whose −v/√S is known: 0 there and 1 elsewhere, and the other way round; null where there is none.
   const Real* given_not = nullptr;
   const Real* given = nullptr;
@@ -98,6 +104,8 @@ struct PullBlock {
   // Added to, by term.
   Real* by_variance = nullptr;
   Real* by_lengthscale = nullptr;
+  Real* by_period = nullptr;
+  Real* by_quality = nullptr;
 };
 
 /// The logarithm of a product, of which few logarithms are taken.  Inlined, as Plain is.
@@ -150,44 +158,75 @@ struct Plain {
 #undef BANDGP_PLAIN
 };
 
-/// One step of the states, F and Q, over a gap.  F is never written out: c has e^{−a} aᵏ/k! of every term.
-/// `known` is the number of states of a single term, and 0 for sums of terms.
+/// One step of the states, F and Q, over a gap.  F of a Matérn term is never written out: c has e^{−a} aᵏ/k!.
+/// `known` is the number of states of a single Matérn term, and 0 for everything else.
 template <class Lane, int known>
 struct Move {
   using Real = typename Lane::Real;
   const StatePlaces& places;
   static constexpr std::size_t kTerms = known > 0 ? 1 : kMostStates;
-  Real c[kTerms][3] = {};
+  static constexpr int kMostOfTerm = markov::kMostStatesOfTerm;
+  Real c[kTerms][3];
   Real a[kTerms];
   const Real* q[kTerms];
+  const Real* full[kTerms];  // all fields of a term that turns or oscillates, F first; null of others
 
   Move(const StatePlaces& given, const Real* steps, Index i) : places(given) {
+    c[0][0] = 0;
     for (int t = 0; t < terms(); ++t) {
+      const int n = count(t);
+      if (is_full(t)) {
+        full[t] = steps + i;
+        c[t][0] = c[t][1] = c[t][2] = 0;
+        q[t] = steps + n * n * kStepStride + i;
+        a[t] = kind(t) == markov::StateKind::turning ? rest(t)[kStepStride] : Real(0);
+        steps += markov::step_fields(kind(t), n) * kStepStride;
+        continue;
+      }
+      full[t] = nullptr;
       c[t][0] = steps[i];
       a[t] = steps[kStepStride + i];
       c[t][1] = c[t][0] * a[t];
       c[t][2] = Real(0.5) * c[t][1] * a[t];
       q[t] = steps + 2 * kStepStride + i;
-      steps += (2 + count(t) * (count(t) + 1) / 2) * kStepStride;
+      steps += (2 + n * (n + 1) / 2) * kStepStride;
     }
   }
   int terms() const { return known > 0 ? 1 : places.terms; }
   int states() const { return known > 0 ? known : places.states; }
   int count(int t) const { return known > 0 ? known : places.count[t]; }
   int offset(int t) const { return known > 0 ? 0 : places.offset[t]; }
+  markov::StateKind kind(int t) const { return known > 0 ? markov::StateKind::matern : places.kind[t]; }
+  bool is_full(int t) const { return known == 0 && places.turns && kind(t) != markov::StateKind::matern; }
+  /// The fields of a full term that follow F and Q.
+  const Real* rest(int t) const { return q[t] + count(t) * (count(t) + 1) / 2 * kStepStride; }
   /// Entry (i, j) of the covariance that a term adds.
   Real added(int t, int i, int j) const {
     const int n = count(t), low = i < j ? i : j, high = i < j ? j : i;
     return q[t][static_cast<Index>(low * n - low * (low - 1) / 2 + (high - low)) * kStepStride];
   }
+  /// An entry of a term's own F.
+  Real entry(int t, int i, int j) const {
+    if (is_full(t)) return full[t][(i * count(t) + j) * kStepStride];
+    return j < i ? Real(0) : c[t][j - i];
+  }
   /// Beyond that a step forgets everything, and its slopes with it.
-  bool remembers(int t) const { return a[t] < 60; }
+  bool remembers(int t) const {
+    if (kind(t) == markov::StateKind::oscillator) return entry(t, 0, 0) != 0 || entry(t, 0, 1) != 0;
+    return a[t] < 60;
+  }
   /// F(0, o_t + d) of the terms but the first: the sum moves as they do, not as the first does.
   Real to_sum(int t, int d) const { return d == 0 ? c[t][0] - c[0][0] : c[t][d]; }
+  /// The same where some F are full.
+  Real full_to_sum(int t, int d) const { return d == 0 ? entry(t, 0, 0) - entry(0, 0, 0) : entry(t, 0, d); }
 
   /// m ← F m and m ← Fᵀm for states that at(r) reads and put(r, value) writes.
   template <class Along, class At, class Put>
   __attribute__((always_inline)) void forward_by(const At& at, const Put& put) const {
+    if (known == 0 && places.turns) {
+      forward_full<Along>(at, put);
+      return;
+    }
     for (int t = 0; t < terms(); ++t) {
       for (int i = 0; i < count(t); ++i) {
         Along sum = Along::all(c[t][0]) * at(offset(t) + i);
@@ -201,6 +240,10 @@ struct Move {
   }
   template <class Along, class At, class Put>
   __attribute__((always_inline)) void backward_by(const At& at, const Put& put) const {
+    if (known == 0 && places.turns) {
+      backward_full<Along>(at, put);
+      return;
+    }
     const Along first = at(0);
     for (int t = terms() - 1; t >= 0; --t) {
       for (int j = count(t) - 1; j >= 0; --j) {
@@ -209,6 +252,46 @@ struct Move {
         if (t > 0) sum = mul_add(Along::all(to_sum(t, j)), first, sum);
         put(offset(t) + j, sum);
       }
+    }
+  }
+  /// The same where any F is a full matrix.  The first term's own curve is the sum without the others'.
+  template <class Along, class At, class Put>
+  void forward_full(const At& at, const Put& put) const {
+    Along others = Along::zero();
+    for (int t = 1; t < terms(); ++t) others = others + at(offset(t));
+    for (int t = 0; t < terms(); ++t) {
+      Along moved[static_cast<std::size_t>(kMostOfTerm)];
+      for (int i = 0; i < count(t); ++i) {
+        Along sum = Along::zero();
+        for (int j = is_full(t) ? 0 : i; j < count(t); ++j)
+          sum = mul_add(Along::all(entry(t, i, j)), at(offset(t) + j), sum);
+        if (t == 0 && i > 0 && is_full(0)) sum = mul_add(Along::all(-entry(0, i, 0)), others, sum);
+        for (int s = 1; s < terms() && t == 0 && i == 0; ++s) {
+          for (int d = 0; d < count(s); ++d)
+            sum = mul_add(Along::all(full_to_sum(s, d)), at(offset(s) + d), sum);
+        }
+        moved[i] = sum;
+      }
+      for (int i = 0; i < count(t); ++i) put(offset(t) + i, moved[i]);
+    }
+  }
+  template <class Along, class At, class Put>
+  void backward_full(const At& at, const Put& put) const {
+    const Along first = at(0);
+    Along to_first = Along::zero();  // what the first term's own curve moves but for the sum
+    for (int i = 1; i < count(0) && is_full(0); ++i)
+      to_first = mul_add(Along::all(-entry(0, i, 0)), at(i), to_first);
+    for (int t = terms() - 1; t >= 0; --t) {
+      Along moved[static_cast<std::size_t>(kMostOfTerm)];
+      for (int j = 0; j < count(t); ++j) {
+        Along sum = Along::zero();
+        for (int i = 0; i < (is_full(t) ? count(t) : j + 1); ++i)
+          sum = mul_add(Along::all(entry(t, i, j)), at(offset(t) + i), sum);
+        if (t > 0) sum = mul_add(Along::all(full_to_sum(t, j)), first, sum);
+        if (t > 0 && j == 0) sum = sum + to_first;
+        moved[j] = sum;
+      }
+      for (int j = 0; j < count(t); ++j) put(offset(t) + j, moved[j]);
     }
   }
   /// The same for rows of m, `width` long.
@@ -501,10 +584,14 @@ struct Loops {
   }
 
  private:
-  /// Single terms have loops of their own.
+  template <int known>
+  static constexpr auto kSquare =
+      static_cast<std::size_t>(known > 0 ? known * known : kMostStates * kMostStates);
+
+  /// Single Matérn terms have loops of their own.
   template <class Run>
   static void for_states(const StatePlaces& places, const Run& run) {
-    switch (places.terms == 1 ? places.states : 0) {
+    switch (places.terms == 1 && !places.turns ? places.states : 0) {
       case 1:
         return run(std::integral_constant<int, 1>{});
       case 2:
@@ -641,7 +728,8 @@ struct Loops {
   static void run_covariances(ElementBlock<Real>& block) {
     using std::sqrt;
     const int p = known > 0 ? known : block.places.states;
-    Real cov[kMostStates * kMostStates] = {};
+    Real cov[kSquare<known>];
+    for (int e = 0; e < p * p; ++e) cov[e] = 0;
     const auto advance = [&](Index i) {
       const Move<Lane, known> move(block.places, block.steps, i);
       move.forward_both_sides(cov);
@@ -776,7 +864,7 @@ struct Loops {
     constexpr auto kLanes = static_cast<std::size_t>(lanes);
     const int p = known > 0 ? known : block.places.states;
     const Index width = block.width;
-    Lane by[kStates][kLanes], by_length[kTerms];
+    Lane by[kStates][kLanes], by_length[kTerms], by_period[kTerms], by_quality[kTerms];
 #pragma GCC unroll 3
     for (int r = 0; r < p; ++r) {
 #pragma GCC unroll 3
@@ -784,12 +872,23 @@ struct Loops {
         by[r][w] = Lane::load_unaligned(out.by_mean + r * width + first + w * kWidth);
     }
     for (Lane& sum : by_length) sum = Lane::zero();
+    for (Lane& sum : by_period) sum = Lane::zero();
+    for (Lane& sum : by_quality) sum = Lane::zero();
     // ⟨m̄mᵀ, G⟩ with G = −1 on a term's diagonal and 1 above; in the terms' own coordinates what is by the
     // first state of a term gains that by the sum.
     const auto retreat = [&](Index i) {
       const Real* m = block.kept + i * p * (width + p) + first;
       const Move<Lane, known> move(block.places, block.steps, i);
       for (int t = 0; t < move.terms(); ++t) {
+        if constexpr (known == 0) {
+          if (move.is_full(t)) {
+            for (int w = 0; w < lanes; ++w)
+              pull_full_columns(
+                  block, move, t, i, first + w * kWidth, [&](int r) { return by[r][w]; }, by_length[t],
+                  by_period[t], by_quality[t]);
+            continue;
+          }
+        }
         const int o = move.offset(t), n = move.count(t);
         Lane sum = Lane::zero();
 #pragma GCC unroll 3
@@ -846,13 +945,66 @@ struct Loops {
     }
     const int terms = known > 0 ? 1 : block.places.terms;
     for (int t = 0; t < terms; ++t) out.by_lengthscale[t] -= by_length[t].sum();
+    for (int t = 0; t < terms && block.places.turns; ++t) {
+      out.by_period[t] -= by_period[t].sum();
+      out.by_quality[t] += by_quality[t].sum();
+    }
+  }
+  /// ⟨m̄mᵀ, G⟩ of a term that turns or oscillates, at `lane` of the columns before point i, where by(r) is m̄.
+  template <class By>
+  static void pull_full_columns(const ElementBlock<Real>& block, const Move<Lane, 0>& move, int t, Index i,
+                                Index lane, const By& by, Lane& by_length, Lane& by_period,
+                                Lane& by_quality) {
+    if (!move.remembers(t)) return;
+    constexpr auto kMost = static_cast<std::size_t>(markov::kMostStatesOfTerm);
+    const int p = block.places.states, o = move.offset(t), n = move.count(t);
+    const Index width = block.width, row = p * (width + p);
+    Lane left[kMost], mean[kMost];
+    for (int r = 0; r < n; ++r) left[r] = t > 0 && r == 0 ? by(o) + by(0) : by(o + r);
+    const auto own = [&](const auto& state) {  // of means with the sum as state 0
+      for (int r = 0; r < n; ++r) {
+        mean[r] = state(o + r);
+        for (int u = 1; o + r == 0 && u < move.terms(); ++u) mean[r] = mean[r] - state(move.offset(u));
+      }
+    };
+    own([&](int r) { return Lane::load_unaligned(block.kept + i * row + r * width + lane); });
+    if (move.kind(t) == markov::StateKind::turning) {
+      Lane length = Lane::zero(), angle = Lane::zero();
+      for (int r = 0; r < n; ++r) {
+        const Lane next = r + 2 < n ? mean[r + 2] : Lane::zero();
+        length = mul_add(left[r], next - mean[r], length);
+        angle = r % 2 == 0 ? angle - left[r] * mean[r + 1] : mul_add(left[r], mean[r - 1], angle);
+      }
+      by_length = mul_add(Lane::all(move.a[t]), length, by_length);
+      by_period = mul_add(Lane::all(move.rest(t)[2 * kStepStride]), angle, by_period);
+      return;
+    }
+    // ∂F/∂s = MF, M = [0 1; −1 −1/quality]; by the quality of the means before the step.
+    const Real* rest = move.rest(t);
+    const Lane flow =
+        left[0] * mean[1] - left[1] * mul_add(Lane::all(block.inverse_quality[t]), mean[1], mean[0]);
+    by_period = mul_add(Lane::all(rest[0]), flow, by_period);
+    if (i == 0) {
+      own([&](int r) { return Lane::load_unaligned(block.begin + r * width + lane); });
+    } else {
+      const Lane v = Lane::load_unaligned(block.rows + (i - 1) * width + lane) *
+                     Lane::all(1 / block.inverse_roots[i - 1]);
+      own([&](int r) {
+        return Lane::load_unaligned(block.kept + (i - 1) * row + r * width + lane) -
+               Lane::all(block.gains[(i - 1) * p + r]) * v;
+      });
+    }
+    for (int r = 0; r < 2; ++r) {
+      for (int j = 0; j < 2; ++j)
+        by_quality = mul_add(Lane::all(rest[(1 + 2 * r + j) * kStepStride]) * left[r], mean[j], by_quality);
+    }
   }
   /// P̄ from the end of the chunk to its beginning, with what the columns said.
   template <int known>
   static void pull_covariances(const ElementBlock<Real>& block, const PullBlock<Real>& out,
                                const ColumnSums& sums) {
     const int p = known > 0 ? known : block.places.states;
-    Real by_cov[kMostStates * kMostStates];
+    Real by_cov[kSquare<known>];
     for (int e = 0; e < p * p; ++e) by_cov[e] = out.by_covariance[e];
     if (p > 0 && block.has_end) contract_step<known>(block, out, by_cov, block.count);
     for (Index i = block.count - 1; i >= 0; --i) {
@@ -886,7 +1038,7 @@ struct Loops {
     const int p = known > 0 ? known : block.places.states;
     const Real* cov = block.kept + i * p * (block.width + p) + p * block.width;
     const Move<Lane, known> move(block.places, block.steps, i);
-    Real moved[kMostStates * kMostStates];  // P − Q
+    Real moved[kSquare<known>];  // P − Q
     for (int e = 0; e < p * p; ++e) moved[e] = cov[e];
     move.add_noise(Real(-1), moved);
     for (int t = 0; t < move.terms(); ++t) {
@@ -897,6 +1049,12 @@ struct Loops {
         if (t > 0 && r == 0) value += by_cov[s];
         return value;
       };
+      if constexpr (known == 0) {
+        if (move.is_full(t)) {
+          contract_full_step(block, out, move, t, by_cov, moved, i);
+          continue;
+        }
+      }
       Real by_noise = 0, by_length = 0;
       for (int r = 0; r < n; ++r) {
         for (int s = 0; s < n; ++s) {
@@ -924,6 +1082,83 @@ struct Loops {
       out.by_lengthscale[t] -= move.a[t] * by_length;
     }
     move.backward_both_sides(by_cov);
+  }
+  /// The same for a term that turns or oscillates, moved being P − Q.
+  static void contract_full_step(const ElementBlock<Real>& block, const PullBlock<Real>& out,
+                                 const Move<Lane, 0>& move, int t, const Real* by_cov, const Real* moved,
+                                 Index i) {
+    constexpr auto kMost = static_cast<std::size_t>(markov::kMostStatesOfTerm);
+    const int p = block.places.states, o = move.offset(t), n = move.count(t);
+    const auto by_own = [&](int r, int s) {
+      Real value = by_cov[(o + r) * p + s];
+      if (t > 0 && r == 0) value += by_cov[s];
+      return value;
+    };
+    Real own[kMost][kMost], product[kMost][kMost];  // P̄ of the term; P̄ times rows of a matrix
+    Real by_noise = 0;
+    for (int r = 0; r < n; ++r) {
+      for (int s = 0; s < n; ++s) {
+        own[r][s] = by_own(r, o + s);
+        if (t > 0 && s == 0) own[r][s] += by_own(r, 0);
+        by_noise += own[r][s] * move.added(t, r, s);
+      }
+    }
+    out.by_variance[t] += by_noise;
+    if (!move.remembers(t)) return;
+    /// product(r, j) ← Σ_s P̄(r, s) X(j, s), X(j, s) with the sum as state 0.
+    const auto multiply = [&](const auto& x) {
+      for (int r = 0; r < n; ++r) {
+        for (int j = 0; j < n; ++j) {
+          product[r][j] = 0;
+          for (int s = 0; s < p; ++s) {
+            Real value = x(o + j, s);
+            for (int u = 1; o + j == 0 && u < move.terms(); ++u) value -= x(move.offset(u), s);
+            product[r][j] += by_own(r, s) * value;
+          }
+        }
+      }
+    };
+    multiply([&](int j, int s) { return moved[s * p + j]; });
+    if (move.kind(t) == markov::StateKind::turning) {
+      const Real* rest = move.rest(t);
+      const Real decay = rest[0], a = move.a[t];
+      const Real g[3] = {decay, decay * a, Real(0.5) * decay * a * a};
+      Real length = 0, angle = 0, square = 0;
+      for (int r = 0; r < n; ++r) {
+        length += (r + 2 < n ? product[r][r + 2] : Real(0)) - product[r][r];
+        angle += r % 2 == 0 ? -product[r][r + 1] : product[r][r - 1];
+        for (int s = r % 2; s < n; s += 2) square += own[r][s] * g[n / 2 - 1 - r / 2] * g[n / 2 - 1 - s / 2];
+      }
+      out.by_lengthscale[t] -= a * (2 * length + block.noise_scale[t] * square);
+      out.by_period[t] -= 2 * rest[2 * kStepStride] * angle;
+      return;
+    }
+    const Real *rest = move.rest(t), inverse = block.inverse_quality[t];
+    const Real q00 = move.added(t, 0, 0), q01 = move.added(t, 0, 1), q11 = move.added(t, 1, 1);
+    const Real by_s = 2 * (product[0][1] - product[1][0] - inverse * product[1][1]) + own[0][0] * 2 * q01 +
+                      2 * own[0][1] * (q11 - q00 - inverse * q01) +
+                      own[1][1] * 2 * (inverse * (block.noise_scale[t] - q11) - q01);
+    out.by_period[t] -= rest[0] * by_s;
+    Real by_quality = own[0][0] * rest[5 * kStepStride] + 2 * own[0][1] * rest[6 * kStepStride] +
+                      own[1][1] * rest[7 * kStepStride];
+    if (i > 0) {  // before a chunk's first step P is 0
+      Real before[kSquare<0>];
+      const Real* cov = block.kept + (i - 1) * p * (block.width + p) + p * block.width;
+      const Real* k = block.gains + (i - 1) * p;
+      const Real kept = block.noise[i - 1] * block.inverse_roots[i - 1] * block.inverse_roots[i - 1];
+      for (int r = 0; r < p; ++r) {
+        for (int s = 0; s < p; ++s)
+          before[r * p + s] = r == 0   ? kept * cov[s]
+                              : s == 0 ? kept * cov[r]
+                                       : cov[r * p + s] - k[r] * cov[s];
+      }
+      move.template forward<Plain<Real>>(before, p);
+      multiply([&](int j, int s) { return before[s * p + j]; });
+      for (int r = 0; r < 2; ++r) {
+        for (int j = 0; j < 2; ++j) by_quality += 2 * rest[(1 + 2 * r + j) * kStepStride] * product[r][j];
+      }
+    }
+    out.by_quality[t] += by_quality;
   }
 };
 

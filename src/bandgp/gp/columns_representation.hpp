@@ -37,7 +37,6 @@ class ColumnsRepresentation final : public Representation {
   void inverse_diagonal(std::span<double> out) override;
   void whiten(double* column, std::uint64_t seed) override;
   double rounding(double* column, const double* b) override;
-  bool can_whiten() const override { return rest().can_whiten(); }
   Certificate certificate(CertificateInputs inputs) const override;
   std::string_view name() const override;
   Index bandwidth() const override { return rest().bandwidth(); }

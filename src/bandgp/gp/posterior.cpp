@@ -191,7 +191,7 @@ bool Posterior::simulates_prior() const {
   return evaluator_ && !likelihood_.certificate.other_model &&
          likelihood_.certificate.nll_error.value() <= kSamePosterior &&
          std::ranges::all_of(model_.kernel.terms, [](const Term& term) {
-           return matern_states(term) > 0 || has_basis(term) || is_strictly_periodic(term);
+           return has_states(term) || has_grid(term) || is_strictly_periodic(term);
          });
 }
 

@@ -92,11 +92,12 @@ inline bool has_states(const Term& term) { return state_count(term.shape) > 0; }
 inline int matern_states(const Term& term) {
   return term.has_factor() || std::holds_alternative<Sho>(term.shape) ? 0 : state_count(term.shape);
 }
-/// Whether a term is a sum of the columns of a basis.
-inline bool has_basis(const Term& term) {
-  if (term.has_factor()) return false;
+/// Whether a term is a sum of the columns of a grid: Gaussians, which oscillate where it has a factor.
+inline bool has_grid(const Term& term) {
   return std::visit([](auto shape) { return HasBasis<decltype(shape)>; }, term.shape);
 }
+/// Whether a term is a sum of the columns of a basis that does not oscillate.
+inline bool has_basis(const Term& term) { return has_grid(term) && !term.has_factor(); }
 
 struct Kernel {
   std::vector<Term> terms;
