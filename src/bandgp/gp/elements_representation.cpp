@@ -123,6 +123,9 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
                                    .weights = expected_.weights,
                                    .prior_variance = kernel.variance()};
     const bool within = certificate_for(inputs, static_cast<Index>(nodes_)).nll_error.value() <= tolerance_;
+#ifdef FRONT_PRINT
+    if (getenv("QF")) break;
+#endif
     if (keep || within || !reached_ || smooth_.empty()) break;
     if (share_ < kLeastShare) {
       reached_ = false;
@@ -141,6 +144,13 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   }
   Parts::lay_out(*this, points.time(), points.size(), parts_->front);
   if (const double all = bytes(*parts_, points.size()); all > max_bytes_) return too_large(all);
+#ifdef FRONT_PRINT
+  if (getenv("FP")) {
+    fprintf(stderr, "spacings %ld chunks %ld slots %ld nodes %ld bytes/pt %.1f share %g:", spacings_, parts_->front.chunks(), parts_->front.slots(), parts_->front.nodes(), bytes(*parts_, points.size()) / (double)points.size(), share_);
+    for (auto& t : smooth_) fprintf(stderr, " [q %ld h/l %.4f T/h %.2f]", t.polynomials, t.design.spacing / kernel.terms[t.index].lengthscale, t.design.cut);
+    fputs("\n", stderr);
+  }
+#endif
   return std::nullopt;
 }
 
@@ -219,6 +229,21 @@ void ElementsRepresentation::choose_cells(double allowed) {
       for (const SmoothTerm& term : smooth_) best.push_back(term.polynomials);
     }
   }
+#ifdef FRONT_PRINT
+  if (getenv("SP")) {
+    chosen = atoi(getenv("SP")); spacings_ = chosen; best.clear();
+    Index polynomials = kFewestPolynomials;
+    for (SmoothTerm& term : smooth_) {
+      term.polynomials = polynomials;
+      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
+        ++term.polynomials;
+      polynomials = term.polynomials;
+      best.push_back(polynomials);
+    }
+    if (getenv("QF")) best.back() = atoi(getenv("QF"));
+    if (getenv("QL") && best.size() > 1) best.front() = atoi(getenv("QL"));
+  }
+#endif
   spacings_ = chosen;
   for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
 }
@@ -291,6 +316,9 @@ double ElementsRepresentation::weigh_points() {
 bool ElementsRepresentation::choose_again(const CertificateInputs& inputs) {
   seen_ = {inputs.q - inputs.weights, inputs.weights};
   const bool as_expected = seen_.residual <= expected_.residual && seen_.weights <= expected_.weights;
+#ifdef FRONT_PRINT
+    if (getenv("QF")) return false;
+#endif
   return !as_expected && !frozen_ && certificate(inputs).nll_error.value() > tolerance_;
 }
 

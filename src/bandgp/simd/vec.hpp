@@ -120,6 +120,11 @@ BANDGP_INLINE Column neg_mul_add(const Column& a, const Column& b, const Column&
       hn::NegMulAdd(a.part[i], b.part[i], c.part[i]);
   return r;
 }
+BANDGP_INLINE Column sqrt(const Column& a) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::Sqrt(a.part[i]);
+  return r;
+}
 BANDGP_INLINE Column abs(const Column& a) {
   Column r;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::Abs(a.part[i]);
