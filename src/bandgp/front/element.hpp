@@ -112,6 +112,19 @@ class Element {
                                   by_lengthscale});
   }
 
+  /// After pull(), of every right-hand side b: to(column)[i] ← (A⁻¹b)ᵢ, which is what the loss is by −b.
+  template <class To>
+  void solved(const To& to) const {
+    for (Index c = 0; c < columns_; ++c) {
+      Real* out = to(c);
+      if (block_.places.states == 0) {
+        for (Index i = 0; i < block_.count; ++i) out[i] *= inverse_roots_[static_cast<std::size_t>(i)];
+      } else {
+        for (Index i = 0; i < block_.count; ++i) out[i] = -rows_by_[i][unknowns_ + c];
+      }
+    }
+  }
+
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
   /// through them with visit(i, m, P, Λ, cross), the states being mρ + e at point i before it is seen, e ~
   /// N(0, P), of which everything else leaves the covariance P − 2PΛP and, with the unknowns z, −P·cross.

@@ -135,7 +135,8 @@ class Front {
     std::vector<Real> basis_variance, basis_lengthscale, state_variance, state_lengthscale;
     std::vector<Real> noise;  // by every point's variance
   };
-  void gradient(Columns<Real> b, Slopes& out) {
+  /// The columns become A⁻¹b in their first n entries, as solve() leaves them, where `solves`.
+  void gradient(Columns<Real> b, Slopes& out, bool solves = false) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
     out.state_variance.assign(states_.terms(), Real(0));
@@ -152,6 +153,7 @@ class Front {
                  element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
                                  out.state_variance.data(), out.state_lengthscale.data(),
                                  out.noise.data() + chunk(c).begin);
+                 if (solves) element(c).solved([&](Index column) { return b[column] + chunk(c).begin; });
                }},
               true);
   }
@@ -489,11 +491,7 @@ class Front {
     const auto count = std::ssize(ending_);
     scaled_rows_.resize(count, slots());
     fetch(eliminated_rows_.data() + (std::ssize(pivots_) + count) * slots(), count * slots());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      for (Index s = 0; s < slot; ++s) scaled_rows_[i][s] = front_[s][slot];
-      std::copy_n(front_[slot] + slot, slots() - slot, scaled_rows_[i] + slot);
-    }
+    loops().take(ending_.data(), count, slots(), front_.data(), scaled_rows_.data());
     const auto before = std::ssize(pivots_);
     Real* rows = eliminated_rows_.data() + before * slots();
     pivots_.resize(static_cast<std::size_t>(before + count));
@@ -516,10 +514,7 @@ class Front {
                       slots(),
                       kAddTo,
                       0});
-    for (const Index slot : ending_) {
-      std::fill_n(front_[slot], slots(), Real(0));
-      for (Index s = 0; s < slot; ++s) front_[s][slot] = 0;
-    }
+    loops().clear(ending_.data(), count, slots(), front_.data());
     eliminate_right(rows);
     return true;
   }
@@ -619,11 +614,7 @@ class Front {
         {{rows, slots(), 1}, {inverse_.data(), slots()}, {batch_.data(), slots()}, count, slots(), slots()});
     loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data(),
                         small_.data());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      std::copy_n(batch_[i], slots(), inverse_[slot]);
-      for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
-    }
+    loops().put(ending_.data(), count, slots(), batch_.data(), inverse_.data());
   }
   void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
                      const std::vector<Real>& select, std::vector<Real>& out) {
@@ -758,10 +749,12 @@ class Front {
     const int p = states_.size();
     const Index q = expansion_.polynomials(c), at_lambda = multiplier_column(c, b.count);
     weighed_.resize(q, solved_.width);
-    for (Index m = 0; m < q; ++m) {
-      std::copy_n(element(c).gram[p + m], at_lambda, weighed_[m]);
-      for (int i = 0; i < p; ++i) weighed_[m][at_lambda + i] = element(c).end[i][p + m];
-      std::fill(weighed_[m] + at_lambda + p, weighed_[m] + weighed_.width, Real(0));
+    // Beyond the right-hand sides there is 0.
+    loops().copy(element(c).gram[p], element(c).width(), q, std::min(element(c).width(), solved_.width),
+                 weighed_.data(), solved_.width);
+    for (Index column = at_lambda; column < solved_.width; ++column) {
+      const Index i = column - at_lambda;
+      for (Index m = 0; m < q; ++m) weighed_[m][column] = i < p ? element(c).end[i][p + m] : Real(0);
     }
   }
   /// What the loss is by the states at the end, −(S_λ· + λ̂ẑᵀ)Rᵀ, and by P, −½(S_λλ + λ̂λ̂ᵀ).

@@ -12,6 +12,9 @@ struct Kernels {
   Real (*dot)(const Real* a, const Real* b, Index width);
   void (*add)(Real factor, const Real* x, Index width, Real* y);
   void (*combine)(const Real* l, const Real* s, Index m, Index lds, Index width, Real* out);
+  void (*take)(const Index* slots, Index count, Index width, Real* matrix, Real* rows);
+  void (*clear)(const Index* slots, Index count, Index width, Real* matrix);
+  void (*put)(const Index* slots, Index count, Index width, const Real* rows, Real* matrix);
   void (*eliminate)(const Index* slots, Index count, Index width, Real* rows, Real* l, Real* pivots);
   void (*eliminate_right)(const Index* slots, Index count, Index width, const Real* l, Real* right,
                           Index columns, Real* out);
@@ -38,7 +41,7 @@ struct Kernels {
   static constexpr Kernels of() {
     using All = Loops<Lane>;
     return {&All::multiply,  &All::contract,    &All::dot,         &All::add,      &All::combine,
-            &All::eliminate, &All::eliminate_right, &All::substitute, &All::return_rows, &All::copy, &All::slope_map,   &All::add_rows, &All::gaussians,
+            &All::take, &All::clear, &All::put, &All::eliminate, &All::eliminate_right, &All::substitute, &All::return_rows, &All::copy, &All::slope_map,   &All::add_rows, &All::gaussians,
             &All::curve,     &All::sums,        &All::polynomials, &All::reduce,   &All::solve,
             &All::filter,    &All::pull};
   }

@@ -92,7 +92,7 @@ struct ColumnBlock {
 /// What pulling the loss's slopes back through a chunk needs and gives.
 template <class Real>
 struct PullBlock {
-  const Real* rows_by = nullptr;        // (count, width): v/√S · ∂/∂G
+  Real* rows_by = nullptr;              // (count, width): v/√S · ∂/∂G in, with states ∂/∂(row) out
   const Real* by_mean = nullptr;        // (states, width) and
   const Real* by_covariance = nullptr;  // (states, states) at the end of the chunk
   Real* by_noise = nullptr;             // (count,) out
@@ -138,7 +138,7 @@ struct Plain {
   BANDGP_PLAIN static Plain zero() { return {Real(0)}; }
   BANDGP_PLAIN void store_unaligned(Real* p) const { *p = x; }
   BANDGP_PLAIN Real sum() const { return x; }
-  BANDGP_PLAIN static void transpose_block(const Real* from, Real* to) { *to = *from; }
+  BANDGP_PLAIN static void transpose_block(const Real* from, Real* to, Index) { *to = *from; }
   BANDGP_PLAIN friend Plain operator+(Plain a, Plain b) { return {a.x + b.x}; }
   BANDGP_PLAIN friend Plain operator-(Plain a, Plain b) { return {a.x - b.x}; }
   BANDGP_PLAIN friend Plain operator*(Plain a, Plain b) { return {a.x * b.x}; }
@@ -368,6 +368,32 @@ struct Loops {
       for (; w < count; ++w) to[w] = from[w];
     }
   }
+  /// Copies rows of a symmetric matrix of which the upper half alone is kept up.
+  static void take(const Index* slots, Index count, Index width, Real* matrix, Real* rows) {
+    for (Index i = 0; i < count; ++i, rows += width) {
+      const Index slot = slots[i], lanes = slot / kWidth * kWidth;
+      Real* own = matrix + slot * width;
+      for (Index w = lanes; w < width; w += kWidth) Lane::load_unaligned(own + w).store_unaligned(rows + w);
+      for (Index s = 0; s < slot; ++s) rows[s] = matrix[s * width + slot];
+    }
+  }
+  /// Their places in it become 0.
+  static void clear(const Index* slots, Index count, Index width, Real* matrix) {
+    for (Index i = 0; i < count; ++i) {
+      const Index slot = slots[i];
+      for (Index w = 0; w < width; w += kWidth) Lane::zero().store_unaligned(matrix + slot * width + w);
+      for (Index s = 0; s < slot; ++s) matrix[s * width + slot] = 0;
+    }
+  }
+  /// Puts symmetric rows, and their columns, into a matrix.
+  static void put(const Index* slots, Index count, Index width, const Real* rows, Real* matrix) {
+    for (Index i = 0; i < count; ++i, rows += width) {
+      Real* to = matrix + slots[i] * width;
+      for (Index w = 0; w < width; w += kWidth) Lane::load_unaligned(rows + w).store_unaligned(to + w);
+      to = matrix + slots[i];
+      for (Index s = 0; s < width; ++s) to[s * width] = rows[s];
+    }
+  }
   /// LDLᵀ of rows that leave a matrix, one after the other: `rows` has them as they were, and then −d·l; l is
   /// 0 where a row has left. Columns of rows that left are set to 0 at the end: whole lanes that hold a number
   /// written just before are slow to read.
@@ -513,28 +539,11 @@ struct Loops {
   /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials, and 0 up to whole lanes: there must
   /// be room for them behind the last row, and what follows in the same row is to be written later.
   static void polynomials(const Real* x, Index count, Index q, Index offset, Index width, Real* rows) {
-    alignas(64) Real values[static_cast<std::size_t>(kMostPolynomials * kWidth)];
-    alignas(64) Real turned[static_cast<std::size_t>(kWidth * kWidth)];
-    for (Index m = q; m < kMostPolynomials; ++m) Lane::zero().store_unaligned(values + m * kWidth);
-    for (Index i = 0; i < count; i += kWidth) {
-      const Lane at = Lane::load_unaligned(x + i), twice = at + at;
-      Lane before = Lane::all(Real(1)), here = at;
-      before.store_unaligned(values);
-      here.store_unaligned(values + kWidth);
-      for (Index m = 2; m < q; ++m) {
-        const Lane next = mul_sub(twice, here, before);
-        next.store_unaligned(values + m * kWidth);
-        before = here;
-        here = next;
-      }
-      const Index some = count - i < kWidth ? count - i : kWidth;
-      for (Index m = 0; m < q; m += kWidth) {
-        Lane::transpose_block(values + m * kWidth, turned);
-        Real* to = rows + i * width + offset + m;
-        for (Index k = 0; k < some; ++k)
-          Lane::load_unaligned(turned + k * kWidth).store_unaligned(to + k * width);
-      }
-    }
+    Index i = 0;
+    for (; i + kWidth < count; i += 2 * kWidth)
+      polynomials_of<2>(x + i, count - i, q, width, rows + i * width + offset);
+    for (; i < count; i += kWidth)
+      polynomials_of<1>(x + i, count - i, q, width, rows + i * width + offset);
   }
 
   /// Columns b of a chunk, whose smooth parts are the rows of `curve` and whose states begin as the rows of
@@ -595,6 +604,42 @@ struct Loops {
     }
   }
   /// `lanes` lanes of points at a time, so that one does not wait for the other.
+  template <int lanes>
+  static void polynomials_of(const Real* x, Index count, Index q, Index width, Real* rows) {
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
+    alignas(64) Real values[kLanes][static_cast<std::size_t>(kMostPolynomials * kWidth)];
+    Lane twice[kLanes], before[kLanes], here[kLanes];
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; ++k) {
+      here[k] = Lane::load_unaligned(x + k * kWidth);
+      twice[k] = here[k] + here[k];
+      before[k] = Lane::all(Real(1));
+      before[k].store_unaligned(values[k]);
+      here[k].store_unaligned(values[k] + kWidth);
+    }
+    for (Index m = 2; m < q; ++m) {
+#pragma GCC unroll 2
+      for (int k = 0; k < lanes; ++k) {
+        const Lane next = mul_sub(twice[k], here[k], before[k]);
+        next.store_unaligned(values[k] + m * kWidth);
+        before[k] = here[k];
+        here[k] = next;
+      }
+    }
+    alignas(64) Real turned[static_cast<std::size_t>(kWidth * kWidth)];
+    for (int k = 0; k < lanes; ++k, rows += kWidth * width, count -= kWidth) {
+      for (Index m = q; m < round_up(q, kWidth); ++m) Lane::zero().store_unaligned(values[k] + m * kWidth);
+      for (Index m = 0; m < q; m += kWidth) {
+        if (count >= kWidth) {
+          Lane::transpose_block(values[k] + m * kWidth, rows + m, width);
+          continue;
+        }
+        Lane::transpose_block(values[k] + m * kWidth, turned, kWidth);
+        for (Index point = 0; point < count; ++point)
+          Lane::load_unaligned(turned + point * kWidth).store_unaligned(rows + point * width + m);
+      }
+    }
+  }
   template <int lanes>
   static void curve_of(const Real* x, const Real* beta, Index q, Real* out) {
     constexpr auto kLanes = static_cast<std::size_t>(lanes);
@@ -736,54 +781,54 @@ struct Loops {
   /// every point, and N ← f²N + QD, D ← D + N/d make of them what P ← f²P + Q, P ← dP/(P + d) make of P.  All
   /// are sums of positive numbers, and D grows by S/d.  False where that leaves the range of numbers.
   static bool run_variances(ElementBlock<Real>& block) {
-    constexpr Index kSome = 8;
-    constexpr auto kRoom = static_cast<std::size_t>(kSome);
+    constexpr Index kSome = 8, kMany = 64;  // N/D gets D = 1 after some points; loops change after many
+    constexpr auto kRoom = static_cast<std::size_t>(kMany);
     constexpr Real kLargest = Real(1e280);
     const Real* decays = block.steps;
     const Real* added = block.steps + 2 * kStepStride;
-    alignas(64) Real d[kRoom], by_n[kRoom], by_d[kRoom], square[kRoom], numerators[kRoom], before[kRoom],
-        after[kRoom], pivots[kRoom], roots[kRoom], gains[kRoom];
-    Real n = 0, last_after = 1;
+    alignas(64) Real by_n[kRoom], by_d[kRoom], square[kRoom], numerators[kRoom], before[kRoom], after[kRoom];
+    Real n = 0;
     Logarithm<Real> product;
-    for (Index i = 0; i < block.count; i += kSome) {
-      const Index some = block.count - i < kSome ? block.count - i : kSome;
-      for (Index j = 0; j < kSome; ++j) d[j] = j < some ? block.noise[i + j] : Real(1);
-      const Lane one = Lane::all(Real(1));
-      for (Index j = 0; j < kSome; j += kWidth) {
-        const Lane decay = Lane::load_unaligned(decays + i + j), f2 = decay * decay,
-                   weight = one / Lane::load_unaligned(d + j);
+    for (Index i = 0; i < block.count; i += kMany) {
+      const Index many = block.count - i < kMany ? block.count - i : kMany, whole = many / kWidth * kWidth;
+      const auto prepare = [&]<class Along>(Along, Index j) {
+        const Along decay = Along::load_unaligned(decays + i + j), one = Along::all(Real(1)),
+                    f2 = decay * decay, weight = one / Along::load_unaligned(block.noise + i + j);
         f2.store_unaligned(square + j);
         (f2 * weight).store_unaligned(by_n + j);
-        mul_add(Lane::load_unaligned(added + i + j), weight, one).store_unaligned(by_d + j);
+        mul_add(Along::load_unaligned(added + i + j), weight, one).store_unaligned(by_d + j);
+      };
+      const auto finish = [&]<class Along>(Along, Index j) {
+        const Along one = Along::all(Real(1)), noise = Along::load_unaligned(block.noise + i + j),
+                    end = noise * Along::load_unaligned(after + j),
+                    s = end / Along::load_unaligned(before + j);
+        s.store_unaligned(block.pivots + i + j);
+        sqrt(one / s).store_unaligned(block.inverse_roots + i + j);
+        (Along::load_unaligned(numerators + j) / end).store_unaligned(block.gains + i + j);
+      };
+      for (Index j = 0; j < whole; j += kWidth) prepare(Lane::zero(), j);
+      for (Index j = whole; j < many; ++j) prepare(Plain<Real>{0}, j);
+      for (Index j = 0; j < many;) {
+        const Index end = many - j < kSome ? many : j + kSome;
+        Real d = 1;
+        for (; j < end; ++j) {
+          before[j] = d;
+          const Real next = square[j] * n + added[i + j] * d;
+          d = by_n[j] * n + by_d[j] * d;
+          numerators[j] = n = next;
+          after[j] = d;
+        }
+        if (!(d < kLargest)) return false;
+        n /= d;
       }
-      n /= last_after;
-      last_after = 1;
-      for (Index j = 0; j < some; ++j) {
-        before[j] = last_after;
-        numerators[j] = square[j] * n + added[i + j] * last_after;
-        after[j] = by_n[j] * n + by_d[j] * last_after;
-        n = numerators[j];
-        last_after = after[j];
-      }
-      for (Index j = some; j < kSome; ++j) before[j] = after[j] = numerators[j] = 1;
-      if (!(last_after < kLargest)) return false;
-      for (Index j = 0; j < kSome; j += kWidth) {
-        const Lane noise = Lane::load_unaligned(d + j), end = Lane::load_unaligned(after + j);
-        const Lane s = noise * end / Lane::load_unaligned(before + j);
-        s.store_unaligned(pivots + j);
-        sqrt(one / s).store_unaligned(roots + j);
-        (Lane::load_unaligned(numerators + j) / (noise * end)).store_unaligned(gains + j);
-      }
-      for (Index j = 0; j < some; ++j) {
-        if (!(pivots[j] > 0)) return false;
-        product.multiply(pivots[j]);
-        block.pivots[i + j] = pivots[j];
-        block.inverse_roots[i + j] = roots[j];
-        block.gains[i + j] = gains[j];
-      }
+      for (Index j = 0; j < whole; j += kWidth) finish(Lane::zero(), j);
+      for (Index j = whole; j < many; ++j) finish(Plain<Real>{0}, j);
+    }
+    for (Index i = 0; i < block.count; ++i) {
+      if (!(block.pivots[i] > 0)) return false;
+      product.multiply(block.pivots[i]);
     }
     block.log_pivots = product.value();
-    n /= last_after;
     if (block.has_end) n = decays[block.count] * decays[block.count] * n + added[block.count];
     block.covariance[0] = n;
     return true;
@@ -844,11 +889,17 @@ struct Loops {
     const Index count = block.count;
     Real rest = 0;  // P₁₁ after a point
     const auto decay2 = [&](Index i) { return block.steps[i] * block.steps[i]; };
+    Index whole = 0;
+    for (; whole + kWidth <= count; whole += kWidth) {
+      const Lane root = Lane::load_unaligned(block.inverse_roots + whole);
+      (Lane::all(Real(1)) / (root * root)).store_unaligned(block.pivots + whole);
+    }
+    for (Index i = whole; i < count; ++i)
+      block.pivots[i] = 1 / (block.inverse_roots[i] * block.inverse_roots[i]);
     for (Index i = 0; i < count; ++i) {
-      const Real s = 1 / (block.inverse_roots[i] * block.inverse_roots[i]);
+      const Real s = block.pivots[i];
       const Real* k = block.gains + i * known;
       Real* cov = block.kept_covariances + i * known * known;
-      block.pivots[i] = s;
       cov[0] = k[0] * s;
       if constexpr (known == 2) {
         cov[1] = cov[2] = k[1] * s;
@@ -874,7 +925,6 @@ struct Loops {
   /// The states by column, from column `first` on; `solved` where some columns' −v/√S are known.
   template <int known, int lanes, bool solved>
   static void run_columns(const ElementBlock<Real>& block, Index first) {
-    using std::sqrt;
     constexpr auto kStates = static_cast<std::size_t>(known > 0 ? known : kMostStates);
     constexpr auto kLanes = static_cast<std::size_t>(lanes);
     const int p = known > 0 ? known : block.places.states;
@@ -911,7 +961,7 @@ struct Loops {
       if constexpr (known == 1) {  // m ← (1 − k)Fm − k·row: one product that the next point waits for
         const Real decay = block.steps[i];
         const Lane f = Lane::all(decay), stays = Lane::all(decay - decay * k[0]), gain = Lane::all(-k[0]);
-        const Lane root = solved ? Lane::all(sqrt(block.pivots[i])) : inverse;
+        const Lane root = solved ? Lane::all(block.pivots[i] * block.inverse_roots[i]) : inverse;
         Real* kept = block.kept == nullptr ? nullptr : block.kept + i * width + first;
 #pragma GCC unroll 3
         for (int w = 0; w < lanes; ++w) {
@@ -929,7 +979,7 @@ struct Loops {
         continue;
       }
       if (p > 0) advance(i);
-      const Lane root = solved ? Lane::all(sqrt(block.pivots[i])) : inverse;
+      const Lane root = solved ? Lane::all(block.pivots[i] * block.inverse_roots[i]) : inverse;
 #pragma GCC unroll 3
       for (int w = 0; w < lanes; ++w) {
         Lane value = Lane::load_unaligned(v + w * kWidth);
@@ -1018,13 +1068,13 @@ struct Loops {
     if (p > 0 && block.has_end) retreat(block.count);
     for (Index i = block.count - 1; i >= 0; --i) {
       const Real* v = block.rows + i * width + first;
-      const Real* b = out.rows_by + i * width + first;
+      Real* b = out.rows_by + i * width + first;
       const Real* k = block.gains + i * p;
       const Lane twice = Lane::all(2 * block.inverse_roots[i]);
       if constexpr (known == 1) {  // as in run_columns()
         const Real decay = block.steps[i];
         const Lane stays = Lane::all(1 - k[0]), f = Lane::all(decay), moved = Lane::all(decay - decay * k[0]),
-                   f_twice = f * twice;
+                   f_twice = f * twice, minus_k = Lane::all(-k[0]);
         const bool remembers = block.steps[kStepStride + i] < kForgets;
         const Lane a = Lane::all(remembers ? block.steps[kStepStride + i] : Real(0));
         Lane gram_sum = Lane::zero(), mean_sum = Lane::zero(), length_sum = Lane::zero();
@@ -1035,6 +1085,7 @@ struct Loops {
           mean_sum = mul_add(by[0][w], here, mean_sum);
           length_sum = mul_add(mul_add(stays, by[0][w], twice * row),
                                Lane::load_unaligned(block.kept + i * width + first + w * kWidth), length_sum);
+          mul_add(minus_k, by[0][w], twice * row).store_unaligned(b + w * kWidth);
           by[0][w] = mul_add(moved, by[0][w], f_twice * row);
         }
         by_length[0] = by_length[0] - a * length_sum;
@@ -1056,6 +1107,7 @@ struct Loops {
           by_mean[r] = mul_add(by[r][w], here, by_mean[r]);
           row = mul_add(Lane::all(-k[r]), by[r][w], row);
         }
+        row.store_unaligned(b + w * kWidth);
         if (p > 0) by[0][w] = by[0][w] + row;
       }
       sums.by_gram[i] += by_gram.sum();

@@ -115,6 +115,8 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
         {states, kernel.terms[t].variance, markov::rate_of(states, kernel.terms[t].lengthscale)});
   }
   q_bound *= weigh_points();
+  for (SmoothTerm& term : smooth_)
+    term.demand = demand_for(kernel.terms[term.index], weighted_, q_bound, tolerance_);
   // How the tolerance is shared is an estimate; the certificate decides.
   for (share_ = keep ? share_ : kLargestShare;; share_ /= 2) {
     design(q_bound, share_ * tolerance_, keep);
@@ -164,7 +166,8 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   const auto count = static_cast<double>(smooth_.size());
   const Index n = points_->size();
   for (SmoothTerm& term : smooth_) {
-    term.demand = demand_for(kernel_->terms[term.index], weighted_, q_bound, kGridShare * tolerance / count);
+    term.demand.q_bound = q_bound;
+    term.demand.tolerance = kGridShare * tolerance / count;
     term.design = design_grid(term.demand);
     nodes_ += most_nodes(term.design, term.demand);
   }
@@ -334,7 +337,7 @@ bool ElementsRepresentation::reduce(RightHandSides b) {
 }
 
 void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
-  parts_->front.gradient(columns(b), parts_->slopes);
+  parts_->front.gradient(columns(b), parts_->slopes, true);
   const auto put = [&](std::size_t term, double by_variance, double by_lengthscale) {
     out[kernel_->parameter_index(term, &Term::variance)] = by_variance;
     out[kernel_->parameter_index(term, &Term::lengthscale)] = by_lengthscale;
@@ -343,10 +346,10 @@ void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slop
     put(smooth_[t].index, parts_->slopes.basis_variance[t], parts_->slopes.basis_lengthscale[t]);
   for (std::size_t t = 0; t < rough_.size(); ++t)
     put(rough_[t], parts_->slopes.state_variance[t], parts_->slopes.state_lengthscale[t]);
-  out.back() = 0;
-  for (Index i = 0; i < points_->size(); ++i)
-    out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
-  parts_->front.solve(columns(b));
+  const std::vector<double>& by_noise = parts_->slopes.noise;
+  const Index n = points_->size(), whole = n / 8 * 8;
+  out.back() = dot(by_noise.data(), noise_slope, whole);
+  for (Index i = whole; i < n; ++i) out.back() += by_noise[static_cast<std::size_t>(i)] * noise_slope[i];
 }
 
 void ElementsRepresentation::inverse_diagonal(std::span<double> out) {
