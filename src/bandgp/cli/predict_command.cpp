@@ -55,7 +55,7 @@ class Samples {
                       se ? fmt::format("of the method {}", posterior.likelihood().method)
                          : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
                       times.size(), kMostDenseRows,
-                      se ? "fits by --method auto have" : "kernels of se and Matérn terms have"));
+                      se ? "fits by --method auto have" : "kernels of se, Matérn and sho terms have"));
     }
     rows_ = times.size();
     drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
