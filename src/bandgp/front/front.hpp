@@ -91,12 +91,8 @@ class Front {
     bool fine = true;
     in_stages({[&](Index c) { make_element(c, b, true); },
                [&](Index c) {
-                 if (fine && assemble(c, b, true)) {
-                   layout_.ending(c, ending_);
-                   fine = eliminate();
-                 } else {
-                   fine = false;
-                 }
+                 fine = fine && assemble(c, b, true);
+                 for (Index piece = 0; fine && take_piece(c, piece); ++piece) fine = eliminate();
                },
                {}},
               false);
@@ -566,8 +562,18 @@ class Front {
       front_[next + i][lambda + i] += 1;
     }
   }
-  /// The slots that end, one after the other, but on their own rows alone; the rest of the front changes once
-  /// for all.
+  /// ending_ ← so many of the slots that end with chunk c: where very many do, most of the work is then in
+  /// products of whole matrices.  False behind the last of them.
+  static constexpr Index kMostAtOnce = 64;
+  bool take_piece(Index c, Index piece) {
+    layout_.ending(c, all_ending_);
+    const Index all = std::ssize(all_ending_), begin = piece * kMostAtOnce;
+    if (begin >= all) return false;
+    ending_.assign(all_ending_.begin() + begin, all_ending_.begin() + std::min(begin + kMostAtOnce, all));
+    return true;
+  }
+  /// The slots of ending_, one after the other, but on their own rows alone; the rest of the front changes
+  /// once for all.
   bool eliminate() {
     const auto count = std::ssize(ending_);
     scaled_rows_.resize(count, slots());
@@ -683,7 +689,13 @@ class Front {
   /// inverse_ ← from the unknowns of the next chunk to those of chunk c. Slots that are not in use hold a
   /// later unknown's rows, where l is 0.
   void invert(Index c, std::size_t& next) {
-    layout_.ending(c, ending_);
+    layout_.ending(c, all_ending_);
+    for (Index piece = (std::ssize(all_ending_) + kMostAtOnce - 1) / kMostAtOnce; piece > 0; --piece) {
+      (void)take_piece(c, piece - 1);
+      invert_piece(next);
+    }
+  }
+  void invert_piece(std::size_t& next) {
     const auto count = std::ssize(ending_);
     next -= ending_.size();
     fetch_rows(next);
@@ -996,7 +1008,7 @@ class Front {
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
   Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_;
   Numbers<Real> weights_, beta_, small_;
-  std::vector<Index> ending_;
+  std::vector<Index> ending_, all_ending_;
 };
 
 }  // namespace bandgp::front

@@ -519,7 +519,7 @@ void add_markov_sum(const markov::StateTerm& term, const double* time, Index n, 
   for (int s = 0; s < order; ++s)
     stationary[pairs ? 2 * s : s] =
         s > 0 && term.kind == markov::StateKind::oscillator ? 0 : term.variance * kFirst[s];
-  std::vector<double> steps(static_cast<std::size_t>(states.step_size()));
+  front::Numbers<double> steps(static_cast<std::size_t>(states.step_size()));
   const auto step = [&](Index begin, Index i) { return Step(states.places(), steps.data(), i - begin); };
   const auto prepare = [&](Index begin) {
     const Index count = std::min(front::kMostPoints, all - begin);
