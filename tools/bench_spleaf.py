@@ -10,12 +10,12 @@ The length-scale is 1000 mean gaps and the period 100. What the smoothnesses 0.5
 and the most memory that the process had.
 """
 import argparse
+import importlib.metadata
 import resource
 import statistics
 import time
 
 import numpy as np
-import spleaf
 from spleaf import cov, term
 
 import bandgp
@@ -73,7 +73,7 @@ def main():
     n = given.points
     t = np.cumsum(random.uniform(0.1, 1.9, n))
     y = np.sin(2 * np.pi * t / PERIOD) + 0.3 * np.sin(4 * np.pi * t / PERIOD + 1e-3 * t) + 0.3 * random.normal(size=n)
-    print(f"spleaf {spleaf.__version__}, bandgp {bandgp.__version__}, {n} irregular points", flush=True)
+    print(f"spleaf {importlib.metadata.version('spleaf')}, bandgp {bandgp.__version__}, {n} irregular points", flush=True)
     theirs = spleaf_value_and_gradient(t, y, 1.0)
     for smoothness in (2.0, 1.0, 0.5):
         ours, peer = medians(given.rounds, bandgp_value_and_gradient(smoothness, t, y), theirs)

@@ -136,6 +136,84 @@ TEST(Oscillation, in_elements_is_the_dense_model) {
     compare(text, "elements", support::trials(6, 40), seed++);
 }
 
+/// Long beside the gaps, so that a cell has points enough for polynomials times waves.
+TEST(Oscillation, in_elements_with_many_points_in_a_cell_is_the_dense_model) {
+  Random random(151);
+  for (const char* text : {"se*cos", "se*periodic", "se*cos + se*periodic + se"}) {
+    for (int trial = 0; trial < support::trials(1, 6); ++trial) {
+      Case c = problem(random, text, 2, 1);
+      c.time = support::make_times(random, 160, Times::irregular, 1);
+      c.value = random.normals(160);
+      c.variance = trial % 2 == 0 ? std::vector<double>{} : std::vector<double>(160, 0.1);
+      for (std::size_t i = 0; i < c.variance.size(); ++i) c.variance[i] = random.log_uniform(0.01, 1);
+      for (Term& term : c.model.kernel.terms) {
+        term.lengthscale = random.log_uniform(50, 500);
+        term.period = random.log_uniform(3, 300);
+      }
+      const dense::Problem truth = support::exact_problem(c);
+      const Series series = support::make_series(c);
+      Evaluator evaluator(series, c.model.mean, std::make_unique<ElementsRepresentation>(1e-10, 1e10));
+      Likelihood out;
+      ASSERT_FALSE(evaluator.evaluate(to_internal(c.model, series.units), true, out)) << c;
+      const Real nll = *dense::nll(truth);
+      EXPECT_LE(std::abs(nll_to_user(out.nll, series) - nll), 1e-10L * std::max<Real>(160, std::abs(nll)))
+          << c;
+      const dense::Vector gradient = dense::gradient(truth);
+      for (std::size_t k = 0; k < gradient.size(); ++k)
+        EXPECT_LE(std::abs(out.gradient[k] - gradient[k]), 1e-7L * scale(gradient, 160)) << c << ", " << k;
+    }
+  }
+}
+
+TEST(Oscillation, auto_takes_elements_for_long_series_and_agrees_with_the_band) {
+  Random random(152);
+  const std::size_t n = support::kSanitized ? 1000 : 3000;
+  Case c;
+  c.time = support::make_times(random, n, Times::irregular, 1);
+  c.value = random.normals(n);
+  c.model = {"1*se(lengthscale=300)*periodic(period=70, smoothness=1.5)", 0.5, Mean::constant};
+  const Series series = support::make_series(c);
+  const EvaluationResult elements = evaluate(series, c.model, {.tolerance = 1e-7}),
+                         band = evaluate(series, c.model, {.method = Method::band, .tolerance = 1e-7});
+  EXPECT_EQ(elements.likelihood.method, "elements");
+  EXPECT_LE(std::abs(elements.likelihood.nll - band.likelihood.nll), 2e-7);
+  // Far longer than the series: few weights, however many points.
+  c.model.kernel = "1*se(lengthscale=1e7)*periodic(period=70, smoothness=1.5)";
+  const EvaluationResult longer = evaluate(series, c.model, {.tolerance = 1e-7});
+  ASSERT_FALSE(longer.failure);
+  EXPECT_EQ(longer.likelihood.method, "elements");
+}
+
+/// Whether one or many draws are made: their mean and covariance are the posterior's.
+TEST(Oscillation, draws_of_the_posterior_have_its_mean_and_covariance) {
+  Random random(153);
+  Case c;
+  c.time = support::make_times(random, 40, Times::irregular, 1);
+  c.value = random.normals(40);
+  c.model = {"1*se(lengthscale=8)*periodic(period=5, smoothness=1) + 0.5*sho(period=3, quality=2)", 0.2,
+             Mean::constant};
+  const auto series = std::make_shared<const Series>(support::make_series(c));
+  Posterior posterior(series, c.model, std::make_unique<ElementsRepresentation>(1e-6, 1e10));
+  ASSERT_TRUE(posterior.samples_in_linear_time());
+  const std::vector<double> times = {c.time[5] + 0.3, c.time[20] + 0.4, c.time[39] + 2};
+  const Prediction mean = posterior.predict(times);
+  const std::vector<double> covariance = posterior.covariance(times);
+  constexpr int kDraws = 4000;
+  const std::vector<double> draws = posterior.sample(times, kDraws, 7);
+  for (std::size_t s = 0; s < 3; ++s) {
+    for (std::size_t t = 0; t < 3; ++t) {
+      double sum = 0, product = 0;
+      for (std::size_t k = 0; k < kDraws; ++k) {
+        sum += draws[3 * k + s] / kDraws;
+        product += (draws[3 * k + s] - mean.mean[s]) * (draws[3 * k + t] - mean.mean[t]) / kDraws;
+      }
+      const double variance = std::sqrt(mean.variance[s] * mean.variance[t]);
+      EXPECT_NEAR(sum, mean.mean[s], 5 * std::sqrt(mean.variance[s] / kDraws));
+      EXPECT_NEAR(product, covariance[3 * s + t], 5 * variance * std::sqrt(2.0 / kDraws));
+    }
+  }
+}
+
 TEST(Oscillation, harmonics_sum_up_to_the_periodic_correlation) {
   for (const double smoothness : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0}) {
     for (const double most : {1e-3, 1e-6, 1e-10, 1e-14}) {

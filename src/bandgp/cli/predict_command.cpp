@@ -49,13 +49,13 @@ class Samples {
     }
     if (times.size() > kMostDenseRows && !posterior.samples_in_linear_time()) {
       const bool se = std::ranges::all_of(posterior.model().kernel.terms, has_basis);
-      throw std::invalid_argument(
-          fmt::format("--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
-                      "fit; {} no such limit",
-                      se ? fmt::format("of the method {}", posterior.likelihood().method)
-                         : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
-                      times.size(), kMostDenseRows,
-                      se ? "fits by --method auto have" : "kernels of se, Matérn and periodic terms have"));
+      throw std::invalid_argument(fmt::format(
+          "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
+          "fit; {} no such limit",
+          se ? fmt::format("of the method {}", posterior.likelihood().method)
+             : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
+          times.size(), kMostDenseRows,
+          se ? "fits by --method auto have" : "kernels of se, Matérn, sho and periodic terms have"));
     }
     rows_ = times.size();
     drawn_ = posterior.sample(times.slice(0, rows_), count, seed);

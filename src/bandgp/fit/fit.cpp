@@ -191,7 +191,7 @@ std::vector<Message> cheaper_alternatives(const Cut& cut, const Kernel& kernel, 
   if (cut.method == Method::vecchia) return {{MessageCode::fewer_neighbours}};
   if (cut.method == Method::taper) return {{MessageCode::shorter_taper}};
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
-  const bool dual = std::ranges::any_of(kernel.terms, has_basis);
+  const bool dual = std::ranges::any_of(kernel.terms, has_grid);
   std::vector<Message> advice;
   if (asked_for && cut.rule != Cut::Rule::tolerance)
     advice.push_back({MessageCode::use_automatic_bandwidth, {{"dual", Index{dual ? 1 : 0}}}});

@@ -79,7 +79,8 @@ class Element {
     start(states, chunk, columns);
     if (states.size() == 0) {
       weigh();
-      make_gram([&](Index i, Index c) { return reduced(i, c) * inverse_root(i); });
+      make_gram(
+          [&](Index i, Index c) { return reduced(i, c) * inverse_roots_[static_cast<std::size_t>(i)]; });
       squares_.assign(static_cast<std::size_t>(chunk.count), Real(0));
       for (Index c = 0; c < columns; ++c) {
         for (Index i = 0; i < chunk.count; ++i)
@@ -124,6 +125,19 @@ class Element {
                           by_terms.lengthscale, by_terms.period, by_terms.quality});
   }
 
+  /// After pull(), of every right-hand side b: to(column)[i] ← (A⁻¹b)ᵢ, which is what the loss is by −b.
+  template <class To>
+  void solved(const To& to) const {
+    for (Index c = 0; c < columns_; ++c) {
+      Real* out = to(c);
+      if (block_.places.states == 0) {
+        for (Index i = 0; i < block_.count; ++i) out[i] *= inverse_roots_[static_cast<std::size_t>(i)];
+      } else {
+        for (Index i = 0; i < block_.count; ++i) out[i] = -rows_by_[i][unknowns_ + c];
+      }
+    }
+  }
+
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
   /// through them with visit(i, m, P, Λ, cross), the states being mρ + e at point i before it is seen, e ~
   /// N(0, P), of which everything else leaves the covariance P − 2PΛP and, with the unknowns z, −P·cross.
@@ -149,8 +163,8 @@ class Element {
     }
     Numbers<Real> by_first(static_cast<std::size_t>(p));
     for (Index i = block_.count - 1; i >= 0; --i) {
-      const Real* m = p == 0 ? nullptr : block_.kept + i * p * (width_ + p);
-      visit(i, m, m + p * width_, by_covariance.data(), cross);
+      visit(i, block_.kept + i * p * width_, block_.kept_covariances + i * p * p, by_covariance.data(),
+            cross);
       if (p == 0) continue;
       using std::sqrt;
       const Real s = block_.pivots[i], root = sqrt(s);
@@ -176,8 +190,9 @@ class Element {
     }
   }
 
-  Real inverse_root(Index i) const { return inverse_roots_[static_cast<std::size_t>(i)]; }
-  const Real* gain(Index i) const { return gains_.data() + i * block_.places.states; }
+  /// S^{−½} and k of every point.
+  const Real* inverse_roots() const { return inverse_roots_.data(); }
+  const Real* gains() const { return gains_.data(); }
 
  private:
   void start(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns) {
@@ -291,13 +306,20 @@ class Element {
     rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
     if (chunk_.polynomials > 0 && !chunk_.identity)
       kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
-    for (Index i = 0; i < count; ++i) {
-      Real* row = rows_[i];
-      std::fill_n(row, chunk_.identity ? unknowns_ : p, Real(0));
-      if (i < chunk_.polynomials && chunk_.identity) row[p + i] = 1;
-      for (Index c = 0; c < columns; ++c) row[unknowns_ + c] = -right(i, c);
-      for (Index c = unknowns_ + columns; c < width_; ++c) row[c] = 0;
+    // Column by column: short rows are not worth a call that fills them.
+    const auto clear_columns = [&](Index from, Index to) {
+      for (Index c = from; c < to; ++c) {
+        Real* row = rows_.data() + c;
+        for (Index i = 0; i < count; ++i) row[i * width_] = 0;
+      }
+    };
+    clear_columns(0, chunk_.identity ? unknowns_ : p);
+    for (Index i = 0; i < chunk_.polynomials && chunk_.identity; ++i) rows_[i][p + i] = 1;
+    for (Index c = 0; c < columns; ++c) {
+      Real* row = rows_.data() + unknowns_ + c;
+      for (Index i = 0; i < count; ++i) row[i * width_] = -right(i, c);
     }
+    clear_columns(unknowns_ + columns, width_);
     for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
     pivots_.resize(static_cast<std::size_t>(count));
     gains_.resize(static_cast<std::size_t>(count * p));
@@ -322,10 +344,12 @@ class Element {
   void filter(bool keep) {
     const int p = block_.places.states;
     if (keep) {
-      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
+      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * width_));
+      kept_covariances_.resize(static_cast<std::size_t>((block_.count + 1) * p * p));
       block_.kept = kept_.data();
       begin_ = end.numbers;
       block_.begin = begin_.data();
+      block_.kept_covariances = kept_covariances_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
@@ -347,7 +371,7 @@ class Element {
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, begin_, given_, given_not_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, kept_covariances_, begin_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

@@ -327,8 +327,10 @@ class Expansion {
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if (!chosen[t]) continue;
       const Real spacing = bases_[t].spacing, amplitude = bases_[t].amplitude;
+      const Index first = layout_->nodes(c, t).first;
+      const Real begin = middle.distance_to_node(first, spacing);
       layout_->for_nodes(c, t, [&](Index slot, Index j, Index) {
-        centre_[static_cast<std::size_t>(slot)] = middle.distance_to_node(j, spacing);
+        centre_[static_cast<std::size_t>(slot)] = begin + Real(j - first) * spacing;
         amplitude_[static_cast<std::size_t>(slot)] = amplitude;
       });
     }
@@ -415,10 +417,10 @@ class Expansion {
     }
     const Stretch stretch = stretch_of(c);
     const Index begin = layout_->ring_begin(bases_.size() - 1);
-    for (Index k = 0; k < q; ++k) {
-      std::copy_n(cell_[k] + stretch.from, stretch.straight, columns[p + k] + stretch.slot);
-      std::copy_n(cell_[k] + stretch.from + stretch.straight, stretch.wrapped, columns[p + k] + begin);
-    }
+    loops().copy(cell_.data() + stretch.from, cell_.width, q, stretch.straight, columns[p] + stretch.slot,
+                 columns.width);
+    loops().copy(cell_.data() + stretch.from + stretch.straight, cell_.width, q, stretch.wrapped,
+                 columns[p] + begin, columns.width);
     layout_->for_unseen(c, bases_.size() - 1, [&](Index slot) {
       for (Index k = 0; k < q; ++k) columns[p + k][slot] = 0;
     });

@@ -153,8 +153,14 @@ class Layout {
   /// Slots in the order in which they go when chunk c is done: weights, states, multipliers.
   void ending(Index c, std::vector<Index>& slots) const {
     slots.clear();
-    for (std::size_t t = 0; t < ring_.size(); ++t)
-      for_columns(t, nodes(c, t).first, first_staying(c, t), [&](Index slot) { slots.push_back(slot); });
+    for (std::size_t t = 0; t < ring_.size(); ++t) {
+      const Index first = nodes(c, t).first, stays = first_staying(c, t), ring = ring_[t];
+      Index slot = node_slot(t, first);
+      for (Index j = first; j < stays; ++j) {
+        for (Index k = 0; k < columns(t); ++k) slots.push_back(slot + k * ring);
+        if (++slot == ring_begin_[t] + ring) slot = ring_begin_[t];
+      }
+    }
     for (Index i = 0; c > 0 && i < states_; ++i) slots.push_back(state_slot(c) + i);
     for (Index i = 0; !is_last(c) && i < states_; ++i) slots.push_back(multiplier_slot() + i);
   }

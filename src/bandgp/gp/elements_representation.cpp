@@ -131,6 +131,9 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
                                    .weights = expected_.weights,
                                    .prior_variance = kernel.variance()};
     const bool within = certificate_for(inputs, static_cast<Index>(nodes_)).nll_error.value() <= tolerance_;
+#ifdef FRONT_PRINT
+    if (getenv("QF")) break;
+#endif
     if (keep || within || !reached_ || smooth_.empty()) break;
     if (share_ < kLeastShare) {
       reached_ = false;
@@ -149,6 +152,17 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   }
   Parts::lay_out(*this, points.time(), points.size(), parts_->front);
   if (const double all = bytes(*parts_, points.size()); all > max_bytes_) return too_large(all);
+#ifdef FRONT_PRINT
+  if (getenv("FP")) {
+    fprintf(stderr, "spacings %ld chunks %ld slots %ld nodes %ld bytes/pt %.1f share %g:", spacings_,
+            parts_->front.chunks(), parts_->front.slots(), parts_->front.nodes(),
+            bytes(*parts_, points.size()) / (double)points.size(), share_);
+    for (auto& t : smooth_)
+      fprintf(stderr, " [q %ld h/l %.4f T/h %.2f]", t.polynomials,
+              t.design.spacing / kernel.terms[t.index].lengthscale, t.design.cut);
+    fputs("\n", stderr);
+  }
+#endif
   return std::nullopt;
 }
 
@@ -273,6 +287,23 @@ void ElementsRepresentation::choose_cells(double allowed) {
       for (const SmoothTerm& term : smooth_) best.push_back(term.polynomials);
     }
   }
+#ifdef FRONT_PRINT
+  if (getenv("SP")) {
+    chosen = atoi(getenv("SP"));
+    spacings_ = chosen;
+    best.clear();
+    Index polynomials = kFewestPolynomials;
+    for (SmoothTerm& term : smooth_) {
+      term.polynomials = polynomials;
+      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
+        ++term.polynomials;
+      polynomials = term.polynomials;
+      best.push_back(polynomials);
+    }
+    if (getenv("QF")) best.back() = atoi(getenv("QF"));
+    if (getenv("QL") && best.size() > 1) best.front() = atoi(getenv("QL"));
+  }
+#endif
   spacings_ = chosen;
   for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
 }
@@ -360,6 +391,9 @@ double ElementsRepresentation::weigh_points() {
 bool ElementsRepresentation::choose_again(const CertificateInputs& inputs) {
   seen_ = {inputs.q - inputs.weights, inputs.weights};
   const bool as_expected = seen_.residual <= expected_.residual && seen_.weights <= expected_.weights;
+#ifdef FRONT_PRINT
+  if (getenv("QF")) return false;
+#endif
   return !as_expected && !frozen_ && certificate(inputs).nll_error.value() > tolerance_;
 }
 
@@ -375,7 +409,7 @@ bool ElementsRepresentation::reduce(RightHandSides b) {
 }
 
 void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
-  parts_->front.gradient(columns(b), parts_->slopes);
+  parts_->front.gradient(columns(b), parts_->slopes, true);
   const front::Front<double>::Slopes& slopes = parts_->slopes;
   std::ranges::fill(out, 0.0);
   for (std::size_t t = 0; t < smooth_.size(); ++t) {
@@ -394,9 +428,9 @@ void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slop
     by_states.push_back({slopes.state_variance[s], slopes.state_lengthscale[s], slopes.state_period[s],
                          slopes.state_quality[s]});
   for (const StateForm::Part& part : form_.parts) put_slopes(*kernel_, part, by_states, out);
-  for (Index i = 0; i < points_->size(); ++i)
-    out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
-  parts_->front.solve(columns(b));
+  const Index n = points_->size(), whole = n / 8 * 8;
+  out.back() = dot(slopes.noise.data(), noise_slope, whole);
+  for (Index i = whole; i < n; ++i) out.back() += slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
 }
 
 void ElementsRepresentation::inverse_diagonal(std::span<double> out) {
@@ -485,7 +519,7 @@ void add_markov_sum(const markov::StateTerm& term, const double* time, Index n, 
   for (int s = 0; s < order; ++s)
     stationary[pairs ? 2 * s : s] =
         s > 0 && term.kind == markov::StateKind::oscillator ? 0 : term.variance * kFirst[s];
-  std::vector<double> steps(static_cast<std::size_t>(states.step_size()));
+  front::Numbers<double> steps(static_cast<std::size_t>(states.step_size()));
   const auto step = [&](Index begin, Index i) { return Step(states.places(), steps.data(), i - begin); };
   const auto prepare = [&](Index begin) {
     const Index count = std::min(front::kMostPoints, all - begin);

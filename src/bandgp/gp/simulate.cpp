@@ -188,9 +188,9 @@ void add_harmonics(const Term& term, std::span<const double> x, std::uint64_t st
 void add_oscillator(const Term& term, std::uint64_t stream, std::span<const double> x, std::span<double> y) {
   const markov::StateTerm oscillator{2, 1, 0, markov::StateKind::oscillator, 1 / term.period, term.quality};
   constexpr Index kBlock = markov::kBlock;
-  std::vector<double> gaps(static_cast<std::size_t>(kBlock)),
-      fields(static_cast<std::size_t>(markov::step_fields(markov::StateKind::oscillator, oscillator.states) *
-                                      kBlock));
+  std::vector<double> gaps(static_cast<std::size_t>(kBlock));
+  AlignedBuffer fields;
+  fields.reserve(markov::step_fields(markov::StateKind::oscillator, oscillator.states) * kBlock);
   double state[2] = {};
   const Index n = std::ssize(x);
   for (Index begin = 0; begin < n; begin += kBlock) {
@@ -203,7 +203,7 @@ void add_oscillator(const Term& term, std::uint64_t stream, std::span<const doub
     }
     markov::filter_kernels().steps(oscillator)(oscillator, gaps.data(), round_up(count, 8), fields.data());
     for (Index i = 0; i < count; ++i) {
-      const auto field = [&](Index f) { return fields[static_cast<std::size_t>(f * kBlock + i)]; };
+      const auto field = [&](Index f) { return fields.data()[f * kBlock + i]; };
       const double root = std::sqrt(std::max(0.0, field(4))), below = root > 0 ? field(5) / root : 0,
                    rest = std::sqrt(std::max(0.0, field(6) - below * below));
       const double z0 = normal_at(stream, 2 * (begin + i)), z1 = normal_at(stream, 2 * (begin + i) + 1);
