@@ -56,7 +56,9 @@ std::vector<Section> general() {
        "same, and each parameter as a field of its own, mean, standard_errors, status, evaluations, seconds, "
        "series. bandwidth: n, min_gap, corollary, theorem, lemma, tolerance (nats, bandwidth), null where a "
        "rule "
-       "does not apply. cv: folds, seed, methods. All numbers are in the units of the data."},
+       "does not apply. period: peaks (period, period_error, frequency, frequency_error, amplitude, power, "
+       "log10_false_alarm, wanders, width, harmonic, harmonic_of, aliases), the most powerful first, "
+       "sampling_periods, frequencies, n, series. cv: folds, seed, methods. All numbers are in the units of the data."},
       {"Exit status",
        "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
        "says why. 2: a mistake in the request or in its input, told in one line. The status of a fit is "
