@@ -113,11 +113,15 @@ void Lines::take_back(const Lines& before) {
   square_ = before.square_;
 }
 
-void Lines::add(double frequency) {
+void Lines::add_at(double frequency) {
   frequency_.push_back(frequency);
   cosine_.push_back(0);
   sine_.push_back(0);
   fit_amplitudes();
+}
+
+void Lines::add(double frequency) {
+  add_at(frequency);
   polish(1);
 }
 

@@ -21,6 +21,8 @@ class Lines {
 
   /// One sinusoid more, near this frequency; amplitudes and frequencies of all are fitted again.
   void add(double frequency);
+  /// One sinusoid more, of just this frequency so far: amplitudes are fitted again.
+  void add_at(double frequency);
   /// What it was: a copy of this one, made before.
   void take_back(const Lines& before);
   /// Further Gauss–Newton steps, of which none moves a frequency by more than half of 1/span.

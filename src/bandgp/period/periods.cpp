@@ -186,6 +186,9 @@ class Search {
     if (!(total_ > kRounding * square)) return result;
     result.sampling = sampling_of(periodogram_.window(), grid_, samples_.span);
     sampling_ = result.sampling;
+    for (const double frequency : options_.without) {
+      if (frequency <= grid_.at(grid_.count - 1) && !is_taken(frequency)) lines_.add_at(frequency);
+    }
     gains_ = periodogram_.gains(lines_.residual());
     result.power = gains_;
     while (found_.size() < options_.most_peaks && !(options_.cancelled && options_.cancelled()) &&

@@ -11,11 +11,12 @@ namespace bandgp {
 
 struct PeriodOptions {
   Baseline baseline = Baseline::linear;
-  double shortest = 0;          // period that is looked at; 0: two median spacings
-  double longest = 0;           // 0: the span
-  Index per_peak = 4;           // frequencies in 1/span, which is about half of the width of a peak
-  double false_alarm = 1e-3;    // probability that noise makes a peak that is still listed
-  std::size_t most_peaks = 16;  // that are looked for
+  double shortest = 0;               // period that is looked at; 0: two median spacings
+  double longest = 0;                // 0: the span
+  Index per_peak = 4;                // frequencies in 1/span, which is about half of the width of a peak
+  double false_alarm = 1e-3;         // probability that noise makes a peak that is still listed
+  std::size_t most_peaks = 16;       // that are looked for
+  std::vector<double> without = {};  // frequencies of sinusoids that are taken out of the series first
   std::function<void(std::size_t)> progress = {};  // told how many are found
   std::function<bool()> cancelled = {};            // asked before each; what is found by then is the result
 };
