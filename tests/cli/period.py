@@ -10,7 +10,7 @@ import sys
 from support import SUNSPOTS, main, require
 
 
-def hourly(f, name="load.csv", days=60, noise=0.3):
+def hourly(f, name="load.csv", days=60, noise=0.3, week=1):
     """A day and a week, hour by hour, with rows that are missing."""
     draw = random.Random(3)
     start = datetime.datetime(2020, 1, 1)
@@ -18,7 +18,7 @@ def hourly(f, name="load.csv", days=60, noise=0.3):
     for i in range(24 * days):
         if draw.random() < 0.2:
             continue
-        y = 100 + 0.01 * i + 2 * math.sin(2 * math.pi * i / 24) + math.cos(2 * math.pi * i / 168) + draw.gauss(0, noise)
+        y = 100 + 0.01 * i + 2 * math.sin(2 * math.pi * i / 24) + week * math.cos(2 * math.pi * i / 168) + draw.gauss(0, noise)
         lines.append(f"{start + datetime.timedelta(hours=i):%Y-%m-%d %H:%M},{y!r}")
     return f.write(name, "\n".join(lines) + "\n")
 
@@ -102,6 +102,42 @@ def test_sampling_and_aliases_are_told(f):
     told = [result["peaks"][0]["period"]] + [alias["period"] for alias in result["peaks"][0]["aliases"]]
     require(any(abs(1 / p - 1 / 0.43) < 0.02 for p in told), told)
     require("repeats itself after" in f.run("period", "nights.csv", "--shortest", 0.2).stdout, "text")
+
+
+def test_durations_in_kernels(f):
+    name = hourly(f)
+    unit = f.json("period", name)["series"]["time_unit"]
+    hours = {"h": 1, "d": 24, "min": 1 / 60, "s": 1 / 3600}[unit]
+    words = f.json("nll", name, "--kernel", "2*matern32(lengthscale=3d)*cos(period=1 d)", "--noise", 0.1)
+    numbers = f.json("nll", name, "--kernel", f"2*matern32(lengthscale={72 / hours!r})*cos(period={24 / hours!r})", "--noise", 0.1)
+    require(words["nll"] == numbers["nll"] and words["kernel"] == numbers["kernel"], (words, numbers))
+    flags = ["--kernel", "matern32*cos", "--mean", "linear"]
+    found = f.json("fit", name, *flags, "--fix", "period=1440min", "--init", "lengthscale=20d", "-o", "m.json")
+    require(found["period"] == 24 / hours, found["period"])
+    require(f"period={24 / hours:g}" in found["kernel"] or f"period={24 / hours!r}" in found["kernel"], found["kernel"])
+    f.run("predict", "m.json", "--grid", "2020-01-02,2020-01-03,6h")
+    for kernel in ("matern32*cos(period=24h)", "sho(period=1y)", "matern32(lengthscale=7d)*cos"):
+        f.json("fit", name, "--kernel", kernel)
+    # A period that is not given is looked for.
+    free = f.json("fit", hourly(f, "day.csv", week=0), *flags)
+    require(abs(free["period"] * hours - 24) < 0.2, free["period"])
+    two = f.json("fit", name, "--kernel", "sho + sho", "--mean", "linear")
+    both = sorted(two[f"period_{i}"] * hours for i in (1, 2))
+    require(abs(both[0] - 24) < 0.5 and abs(both[1] - 168) < 15, both)
+
+
+def test_durations_that_are_none(f):
+    name, plain = hourly(f), f.series()
+    f.refused("fit", plain, "--kernel", "sho(period=24h)", says=["at 12", "24h", "plain numbers"])
+    f.refused("fit", plain, "--kernel", "sho", "--init", "period=24h", says=["--init period", "plain numbers"])
+    f.refused("nll", plain, "--kernel", "1*sho(period=24h, quality=2)", "--noise", 1, says="plain numbers")
+    f.refused("fit", name, "--kernel", "sho(period=3 fortnights)", says=["at 12", "is not a duration"])
+    f.refused("fit", name, "--kernel", "sho(period=0h)", says=["period is 0", "positive"])
+    f.refused("fit", name, "--kernel", "sho(quality=2h)", says='expected "," or ")"')
+    f.refused("fit", name, "--kernel", "sho", "--fix", "quality=2h", says="not a number")
+    f.refused("fit", name, "--kernel", "sho", "--fix", "period=-2h", says="--fix period")
+    f.refused("simulate", "--n", 5, "--gap", 1, "--kernel", "1*sho(period=1h, quality=1)", "--noise", 1, says=["1h", "timestamps"])
+    f.refused("bandwidth", "--gap", 1, "--n", 5, "--kernel", "1*se(lengthscale=1h)", "--noise", 1, says=["1h", "timestamps"])
 
 
 def test_mistakes(f):
