@@ -7,6 +7,7 @@
 
 #include "bandgp/fit/diagnostics.hpp"
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/spectrum.hpp"
 
 namespace bandgp {
 
@@ -60,6 +61,7 @@ struct ReportData {
   ReportCurve curve;
   Diagnostics diagnostics;  // its residuals are in points
   ReportNoise noise;
+  Spectrum spectrum, spectrum_left;  // of the data, and of leave-one-out residuals; empty: not known
   std::vector<ReportMatrix> matrices;
   /// The covariance as a band, at the same tolerance, where that is not what is factored.
   std::optional<ReportMatrix> covariance;
