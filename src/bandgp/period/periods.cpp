@@ -12,7 +12,7 @@ namespace bandgp {
 namespace {
 
 /// Frequencies for each observation beyond which a grid does not go.
-constexpr Index kMostPerPoint = 16, kLeastMost = Index{1} << 14;
+constexpr Index kMostPerPoint = 8, kLeastMost = Index{1} << 14;
 /// Least share of the sampled power at which sampling counts as periodic.
 constexpr double kSamplingPower = 0.1;
 constexpr std::size_t kMostSampling = 6;
