@@ -169,7 +169,7 @@ void bind_fitted(nb::module_& m) {
          int max_evaluations, bool standard_errors, double max_bytes, Index threads,
          const nb::object& progress, const nb::object& announce) {
         FitOptions options;
-        options.kernel = parse_kernel(kernel);
+        options.kernel = parse_kernel(kernel, durations_on(series.series->axis));
         options.mean = parse_mean(mean);
         options.cut = cut;
         options.init = init;

@@ -110,6 +110,8 @@ test('everything is on the page, and nothing is fetched', async () => {
   assert.match(await page.textContent('#parameter-table'), /lengthscale1\.553\s±\s0\.068/);
   assert.match(await page.textContent('#command'), /^bandgp fit .*sunspots\.csv --quiet -o sunspots\.json --report sunspots\.html$/);
   assert.equal(await page.locator('#diagnostics svg').count(), 3);
+  assert.equal(await page.locator('#period-plots svg').count(), 2);
+  assert.match(await page.textContent('#period-table'), /11\.05/);
   assert.equal(await page.locator('#training-plots svg').count(), 2);
   assert.ok(await page.locator('#training-plots g path').count() > 40, 'an evaluation is missing');
   assert.equal(await page.locator('#matrix-plots svg').count(), 3); // the grid's matrix from afar and from near, and the covariance
@@ -304,6 +306,34 @@ test('a narrow screen scrolls in one direction only', async () => {
   const page = await open('sunspots.html', { viewport: { width: 390, height: 844 } });
   await shot(page, 'phone');
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 390));
+  await page.finish();
+});
+
+test('the periods of the data, and those that the model leaves', async () => {
+  const random = generator();
+  const lines = ['when,y'];
+  for (let i = 0; i < 1200; i++) { // hours: a day, and a period of 5 h that the model does not have
+    const t = new Date(Date.UTC(2024, 0, 1) + 3600e3 * i).toISOString().slice(0, 16);
+    lines.push(`${t},${(3 * Math.sin(2 * Math.PI * i / 24) + Math.sin(2 * Math.PI * i / 5) + 0.3 * (random() + random())).toFixed(4)}`);
+  }
+  writeFileSync(join(folder, 'hours.csv'), `${lines.join('\n')}\n`);
+  bandgp('fit', 'hours.csv', '--kernel', 'matern32*cos', '--fix', 'period=24h,lengthscale=1000h', '--quiet', '-o', 'hours.json', '--report', 'hours.html');
+  const page = await open('hours.html');
+  await shot(page, 'periods', { fullPage: true });
+  assert.equal(await page.locator('#period-plots svg').count(), 2);
+  assert.deepEqual(await page.locator('#period-plots svg').first().locator('circle').count(), 2, 'marked peaks');
+  const captions = await page.locator('#period-plots figcaption').allTextContents();
+  assert.match(captions[0], /2 peaks stand out/);
+  assert.match(captions[1], /1 peak stands out/);
+  const tables = page.locator('#period-table table');
+  assert.equal(await tables.count(), 2);
+  const told = async (i) => (await tables.nth(i).locator('tbody tr').allTextContents()).map((row) => parseFloat(row.slice(1)));
+  const unit = (await tables.nth(0).locator('tbody td').first().textContent()).split(/\s/).at(-1);
+  const hours = { h: 1, d: 1 / 24, min: 60 }[unit];
+  const [day, five] = await told(0);
+  assert.ok(Math.abs(day - 24 * hours) < 0.01 * 24 * hours && Math.abs(five - 5 * hours) < 0.01 * 5 * hours, `${day} ${five} ${unit}`);
+  assert.ok(Math.abs((await told(1))[0] - 5 * hours) < 0.01 * 5 * hours);
+  assert.ok(await page.locator('#contents a[href="#periods"]').count() === 1);
   await page.finish();
 });
 

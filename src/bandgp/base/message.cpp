@@ -144,13 +144,6 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
        return format("{}: {} must be positive, not {}", say.text("option"), say.text("parameter"),
                      say.number("value"));
      }},
-    {period_not_given, "period_not_given",
-     [](Say say) {
-       return format(
-           "{} has no start, and periods are not searched for yet: write one into the kernel, as "
-           "in {}(period=12)",
-           say.text("parameter"), say.text("term"));
-     }},
     {noise_not_positive, "noise_not_positive",
      [](Say say) { return format("noise is a variance and must be positive, not {}", say.number("value")); }},
     {noise_without_errors, "noise_without_errors",

@@ -40,7 +40,6 @@ enum class MessageCode {
   kernel_without_terms,
   unknown_parameter,
   parameter_not_positive,
-  period_not_given,
   noise_not_positive,
   noise_without_errors,
   fixed_noise_without_errors,

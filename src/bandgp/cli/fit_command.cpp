@@ -28,13 +28,13 @@ struct FitFlags {
   std::string command;  // as it was typed
 };
 
-FitOptions options_from(const FitFlags& flags) {
+FitOptions options_from(const FitFlags& flags, const ReadDuration& duration) {
   FitOptions options;
-  options.kernel = parse_kernel(flags.model.kernel);
+  options.kernel = parse_kernel(flags.model.kernel, duration);
   options.mean = parse_mean(flags.model.mean);
   options.cut = given_cut(flags.cut, flags.common, options.kernel);
-  options.init = assignments("--init", flags.init, options.kernel);
-  options.fix = assignments("--fix", flags.fix, options.kernel);
+  options.init = assignments("--init", flags.init, options.kernel, duration);
+  options.fix = assignments("--fix", flags.fix, options.kernel, duration);
   for (const auto& [name, value] : options.fix) {
     if (options.init.contains(name))
       throw std::invalid_argument(name + " is in --init and in --fix; only one can hold");
@@ -91,7 +91,7 @@ void describe(FitSummary& summary, Index threads) {
 
 int fit_series(const FitFlags& flags) {
   check(flags.common);
-  FitOptions options = options_from(flags);
+  FitOptions options = options_from(flags, any_duration);  // mistakes are told before anything is read
   const auto is_stdout = [](const Text& path) { return path && *path == "-"; };
   if (is_stdout(flags.output) && is_stdout(flags.report))
     throw std::invalid_argument("-o - and --report - cannot both have standard output");
@@ -102,6 +102,7 @@ int fit_series(const FitFlags& flags) {
   }
   if (flags.output && flags.report) require_other_than(*flags.report, *flags.output);
   const Input input = read_input(flags.data, options.mean);
+  options = options_from(flags, durations_on(input.series->axis));
   const Interrupt interrupt;
   options.threads = thread_count(flags.common);
   options.max_bytes = given_max_bytes(flags.common);

@@ -129,9 +129,10 @@ int print_plan(const CostEstimate& cost, const Input& input, const Model& model,
 
 int nll(const NllFlags& flags) {
   check(flags.common);
-  const Model model = given_model(flags.model);
+  Model model = given_model(flags.model, any_duration);  // mistakes are told before anything is read
   const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
+  model = given_model(flags.model, durations_on(input.series->axis));
   require_usable(model, *input.series);
   const double max_bytes = given_max_bytes(flags.common);
   const CostEstimate cost = estimate_cost(*input.series, model, cut, max_bytes);

@@ -380,19 +380,28 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   }
 }
 
-/// The kernel with the periods that it starts from, in internal units.  A likelihood has many maxima in a
-/// period, and nothing leads from one to the next: a start must be given.
-Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const InternalOptionals& init) {
-  const std::vector<std::string> names = parameter_names(kernel);
+/// The kernel with the periods that it starts from, in internal units: given ones, and the likeliest of
+/// `periods`, which is made where one is not given.
+Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const InternalOptionals& init,
+                    const Series& series, std::optional<PeriodStarts>& periods) {
+  Kernel before;  // terms that have their periods
+  std::vector<std::size_t> open;
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     Term& term = kernel.terms[t];
     if (!term.has(&Term::period)) continue;
     const std::size_t at = kernel.parameter_index(t, &Term::period);
     const std::optional<double> start = fixed[at] ? fixed[at] : init[at];
-    if (!start)
-      throw InvalidArgument(
-          {MessageCode::period_not_given, {{"parameter", names[at]}, {"term", shapes_text(Kernel{{term}})}}});
-    term.period = *start;
+    if (start) {
+      term.period = *start;
+      before.terms.push_back(term);
+    } else {
+      open.push_back(t);
+    }
+  }
+  for (const std::size_t t : open) {
+    if (!periods) periods.emplace(series);
+    kernel.terms[t].period = periods->beside(before, kernel.terms[t]).front();
+    before.terms.push_back(kernel.terms[t]);
   }
   return kernel;
 }
@@ -520,7 +529,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
       given_init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   const InternalOptionals init = to_internal(given_init, options.kernel, units);
-  const Kernel kernel = with_periods(options.kernel, fixed, init);
+  std::optional<PeriodStarts> periods;
+  const Kernel kernel = with_periods(options.kernel, fixed, init, *series, periods);
   Trainer trainer(options, result);
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
@@ -543,7 +553,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     if (in_part)
       stage.add_part(
           std::make_unique<Stage>(shorter, options.mean, loose, max_bytes, options.threads, stage.number()));
-    found_by_search = search(trainer, stage, kernel, options.mean, fixed, init);
+    found_by_search =
+        search(trainer, stage, kernel, options.mean, fixed, init, periods ? &*periods : nullptr);
     best = found_by_search.best;
   }
   result.model = bandgp::to_user(best.model, units);

@@ -2,6 +2,7 @@
 // A covariance function is a flat sum of terms, each a variance times a shape times, perhaps, a factor:
 // k(τ) = Σ variance · shape(τ) · factor(τ).                                                    [math.md §3]
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -135,9 +136,14 @@ std::span<const std::string_view> shape_names();
 /// The names of all factors, likewise.
 std::span<const std::string_view> factor_names();
 
+/// What a duration such as `24h` is in the unit of the times; throws std::invalid_argument.
+using ReadDuration = std::function<double(std::string_view)>;
+/// For text that belongs to no series: throws.
+double no_duration(std::string_view text);
+
 /// Reads `0.8*se(lengthscale=20) + matern12*cos(period=3)`, in any case and with a shape's aliases; throws
-/// std::invalid_argument naming the place and what was expected.
-Kernel parse_kernel(std::string_view text);
+/// std::invalid_argument naming the place and what was expected.  Times may be durations.
+Kernel parse_kernel(std::string_view text, const ReadDuration& duration = no_duration);
 
 /// The text form; parse_kernel(to_text(k)) gives k back, bit by bit.
 std::string to_text(const Kernel& kernel);

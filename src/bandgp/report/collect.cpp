@@ -223,7 +223,11 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
       data.remark = fmt::format("There is no curve at these parameters: {}.", error.what());
     }
   }
-  if (with_data) data.points = points_of(*fit.series, data.diagnostics.standardised);
+  if (with_data) {
+    data.spectrum = spectrum_of(*fit.series);
+    data.spectrum_left = spectrum_of_residuals(*fit.series, data.diagnostics.standardised);
+    data.points = points_of(*fit.series, data.diagnostics.standardised);
+  }
   data.diagnostics.standardised.clear();
   return data;
 }

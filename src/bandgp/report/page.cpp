@@ -122,6 +122,39 @@ Json components_json(const ReportData& data, Blocks& blocks) {
   return {{"time", data.component_time.empty() ? Json() : blocks.times(data.component_time)}, {"list", list}};
 }
 
+/// As many digits as a chart can show.
+Json short_numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    const double unit = value > 0 ? std::pow(10.0, std::floor(std::log10(value)) - 4) : 0;
+    list.push_back(unit > 0 && std::isfinite(unit) ? std::round(value / unit) * unit : value);
+  }
+  return list;
+}
+
+Json spectrum_json(const Spectrum& spectrum) {
+  if (spectrum.period.empty()) return nullptr;
+  Json peaks = Json::array();
+  for (const Peak& peak : spectrum.peaks) {
+    std::vector<double> aliases;
+    aliases.reserve(peak.aliases.size());
+    for (const Alias& alias : peak.aliases) aliases.push_back(1 / alias.frequency);
+    peaks.push_back({{"period", peak.period()},
+                     {"error", peak.period_error()},
+                     {"power", peak.power},
+                     {"log10_false_alarm", peak.log10_false_alarm},
+                     {"wanders", peak.wanders},
+                     {"width", peak.width},
+                     {"harmonic", peak.harmonic},
+                     {"harmonic_of", peak.fundamental ? Json(*peak.fundamental) : Json()},
+                     {"aliases", aliases}});
+  }
+  return {{"period", short_numbers(spectrum.period)},
+          {"power", short_numbers(spectrum.power)},
+          {"noise", short_numbers(spectrum.noise)},
+          {"peaks", peaks}};
+}
+
 Json axis_json(const ReportAxis& axis) {
   return {{"form", axis.form},
           {"unit", axis.unit},
@@ -138,33 +171,33 @@ std::string report_page(const ReportData& data) {
   const Json curve = curve_json(data.curve, blocks), components = components_json(data, blocks);
   Json matrices = Json::array();
   for (const ReportMatrix& matrix : data.matrices) matrices.push_back(matrix_json(matrix));
-  const Json report = {{"version", version()},
-                       {"created", data.created},
-                       {"command", data.command},
-                       {"remark", data.remark},
-                       {"file", fit.source.file},
-                       {"time_name", fit.source.time_name},
-                       {"value_name", fit.source.value_name},
-                       {"axis", axis_json(data.axis)},
-                       {"series", series_json(fit)},
-                       {"fit", fit_json(fit)},
-                       {"points", points},
-                       {"curve", curve},
-                       {"components", components},
-                       {"forecast_from", data.forecast_from ? Json(*data.forecast_from) : Json()},
-                       {"diagnostics",
-                        {{"loo_nmse", data.diagnostics.loo_nmse},
-                         {"loo_nlpd", data.diagnostics.loo_nlpd},
-                         {"coverage_95", data.diagnostics.coverage_95}}},
-                       {"noise",
-                        {{"count", data.noise.count},
-                         {"rank", data.noise.rank},
-                         {"quantile", data.noise.quantile},
-                         {"autocorrelation", data.noise.autocorrelation},
-                         {"pit", data.noise.pit}}},
-                       {"trace", trace_json(fit.trace)},
-                       {"matrices", matrices},
-                       {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
+  const Json report = {
+      {"version", version()},
+      {"created", data.created},
+      {"command", data.command},
+      {"remark", data.remark},
+      {"file", fit.source.file},
+      {"time_name", fit.source.time_name},
+      {"value_name", fit.source.value_name},
+      {"axis", axis_json(data.axis)},
+      {"series", series_json(fit)},
+      {"fit", fit_json(fit)},
+      {"points", points},
+      {"curve", curve},
+      {"diagnostics",
+       {{"loo_nmse", data.diagnostics.loo_nmse},
+        {"loo_nlpd", data.diagnostics.loo_nlpd},
+        {"coverage_95", data.diagnostics.coverage_95}}},
+      {"noise",
+       {{"count", data.noise.count},
+        {"rank", data.noise.rank},
+        {"quantile", data.noise.quantile},
+        {"autocorrelation", data.noise.autocorrelation},
+        {"pit", data.noise.pit}}},
+      {"spectra", {{"data", spectrum_json(data.spectrum)}, {"residuals", spectrum_json(data.spectrum_left)}}},
+      {"trace", trace_json(fit.trace)},
+      {"matrices", matrices},
+      {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
   std::string page(page_head());
   page += "<script type=\"application/json\" id=\"report\">" + inert(report) + "</script>\n";
   page += blocks.html();

@@ -8,6 +8,7 @@
 #include "bandgp/fit/diagnostics.hpp"
 #include "bandgp/fit/explain.hpp"
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/spectrum.hpp"
 
 namespace bandgp {
 
@@ -70,6 +71,7 @@ struct ReportData {
   std::optional<double> forecast_from;  // the last time of the data, where the curve is a forecast behind it
   Diagnostics diagnostics;              // its residuals are in points
   ReportNoise noise;
+  Spectrum spectrum, spectrum_left;  // of the data, and of leave-one-out residuals; empty: not known
   std::vector<ReportMatrix> matrices;
   /// The covariance as a band, at the same tolerance, where that is not what is factored.
   std::optional<ReportMatrix> covariance;
