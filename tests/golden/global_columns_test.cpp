@@ -252,6 +252,34 @@ TEST(GlobalColumns, draws_have_the_mean_and_covariance_of_the_posterior) {
   }
 }
 
+/// In little memory on long series, where a matrix of all points would take 3 GB; and K is homogeneous in the
+/// variances: Σ ∂NLL/∂log σ², the noise's included, is ½(n − yᵀA⁻¹y).
+TEST(GlobalColumns, long_series_take_linear_memory_and_obey_the_law_of_scales) {
+  const std::size_t n = support::kSanitized ? 3000 : 20000;
+  Random random(40);
+  Case c;
+  c.time = support::gaps_of_one(random, n, false);
+  c.value = random.normals(n);
+  for (const char* text :
+       {"2*periodic(period=37, smoothness=0.8)",
+        "2*periodic(period=37, smoothness=0.8) + 1*periodic(period=91, smoothness=2)",
+        "2*periodic(period=37, smoothness=0.8) + 1*sho(period=7, quality=3)",
+        "2*periodic(period=37, smoothness=0.8) + 1*se(lengthscale=200)",
+        "1*se(lengthscale=40) + 2*periodic(period=37, smoothness=0.8) + 1*matern12(lengthscale=3)"}) {
+    SCOPED_TRACE(text);
+    c.model = {text, 0.3, Mean::zero};
+    const Series series = support::make_series(c);
+    const EvaluationResult result = evaluate(series, c.model, {.tolerance = 1e-6}, 1e8);
+    ASSERT_FALSE(result.failure);
+    EXPECT_LE(result.likelihood.certificate.nll_error.value(), 1e-6);
+    double sum = result.likelihood.gradient.back();
+    for (std::size_t t = 0; t < c.model.kernel.terms.size(); ++t)
+      sum += result.likelihood.gradient[c.model.kernel.parameter_index(t, &Term::variance)];
+    EXPECT_NEAR(sum, 0.5 * (static_cast<double>(n) - result.likelihood.q), 1e-9 * static_cast<double>(n));
+    EXPECT_LT(estimate_cost(series, c.model, {}).bytes, 1e8);
+  }
+}
+
 /// White where the model holds, over every representation; and predictions go on as before.
 TEST(GlobalColumns, whitened_residuals_are_white) {
   constexpr std::size_t n = 6000;

@@ -368,7 +368,7 @@ void ColumnsRepresentation::whiten(double* column, std::uint64_t seed) {
 }
 
 /// q is least at the true β: with g = Γᵀα − β it is too large by gᵀM⁻¹g.  What Γ's entries are off by changes
-/// it by twice Σ αᵢ δγᵢⱼ βⱼ, and log|M| by as much of its entries, magnified by what its pivots lose.
+/// it by twice Σ αᵢ δγᵢⱼ βⱼ; rounding of M's entries changes log|M| by their shares in tr(M⁻¹M).
 double ColumnsRepresentation::rounding(double* column, const double* b) {
   if (repeating_.empty()) return rest().rounding(column, b);
   constexpr double kUnit = 0x1p-53;
@@ -377,7 +377,9 @@ double ColumnsRepresentation::rounding(double* column, const double* b) {
   const Eigen::VectorXd beta = Vector(column + weights_at(), g);
   Eigen::VectorXd left = gamma.adjoint() * Vector(column, length) - beta;
   small_->root.triangularView<Eigen::Lower>().solveInPlace(left);
-  const double lost = (small_->diagonal.array() / small_->root.diagonal().array().square()).sum();
+  const Eigen::MatrixXd inverse_root =
+      small_->root.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(g, g));
+  const double lost = inverse_root.colwise().squaredNorm().dot(small_->diagonal);  // Σ M_jj (M⁻¹)_jj
 
   AlignedBuffer alpha, residual;  // A⁻¹b, b − Γβ
   alpha.reserve(stride_);
