@@ -83,11 +83,11 @@ class GP:
     # --- training ---------------------------------------------------------------------------------------------------
 
     def fit(self, t: Any, y: Any = None, yerr: Any = None) -> GP:
-        """Train on values `y` at times `t`, with known standard errors `yerr`; returns self.
+        """Train on values `y` at times `t`, with known standard errors `yerr` (one number counts for all); returns self.
 
         `t` may be numbers or dates in a list, NumPy, pandas, polars or Arrow; a pandas Series alone has its times in
-        its index; a Table from read_table() has all. Rows that are not finite are dropped, unsorted times sorted,
-        equal times merged: `series_` counts them. Ctrl-C raises KeyboardInterrupt; the best so far is kept.
+        its index; a Table from read_table() has all. Rows that are not finite are left out with a warning, unsorted
+        times sorted, equal times merged: `series_` counts them. Ctrl-C raises KeyboardInterrupt; the best so far is kept.
         """
         if not isinstance(self.kernel, str):
             raise TypeError(f'kernel is {self.kernel!r}, must be text such as "se + matern12"')

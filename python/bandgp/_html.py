@@ -34,8 +34,10 @@ def summary_rows(gp: GP) -> list[tuple[str, str]]:
     series = gp.series_
     unit = f" {series['time_unit']}" if series["time_unit"] else ""
     changes = [f"{series[name]} {text}" for name, text in
-               (("dropped", "dropped (not finite)"), ("thinned", "thinned out"), ("merged", "at the time of another"))
+               (("dropped", "dropped (not finite)"), ("thinned", "thinned out"))
                if series[name]]
+    if series["merged"]:
+        changes.append("1 repeats an earlier time" if series["merged"] == 1 else f"{series['merged']} repeat an earlier time")
     if not series["sorted"]:
         changes.append("were not in time order, now sorted")
     rows = [("data", ", ".join([f"{series['used']} observations", *changes])),

@@ -25,8 +25,9 @@ def numbers(values: Any, name: str) -> Array:
     array = _as_numpy(values)
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{name} has the type {array.dtype}, must be numbers")
+    array = _one_column(array, name)
     try:
-        array = np.ascontiguousarray(_one_column(array, name), dtype=np.float64)
+        array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not all numbers: {error}") from None
     return array
@@ -199,7 +200,7 @@ def _one_column(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} has the shape {array.shape}, must be one-dimensional")
+        raise ValueError(f"{name} must be one-dimensional, it has the shape {array.shape}")
     return array
 
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class FitWarning(UserWarning):
-    """A fit that did not converge, is not certified, or will take long."""
+    """A fit that did not converge, is not certified, will take long, or leaves rows out that are not finite."""
 
 
 class NotFittedError(ValueError, AttributeError):

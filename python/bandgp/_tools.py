@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _core, _inputs
 from ._options import make_cut, positive, thread_count, whole
-from ._results import Array, Evaluation, certificate_of
+from ._results import Array, Evaluation, FitWarning, certificate_of
 
 
 def kernel_with(kernel: str, variance: Optional[float], lengthscale: Optional[float]) -> str:
@@ -29,7 +30,16 @@ def kernel_with(kernel: str, variance: Optional[float], lengthscale: Optional[fl
 
 
 def series_of(t: Any, y: Any, yerr: Any, mean: str, thin: float = 0.0, time_unit: Optional[str] = None) -> _core.Series:
-    """(t, y), a pandas Series, or a Table, as the library holds it."""
+    """(t, y), a pandas Series, or a Table, as the library holds it. Called by what a user calls: warns there."""
+    series = _series_of(t, y, yerr, mean, thin, time_unit)
+    dropped, rows = series.report["dropped"], series.report["rows"]
+    if dropped:
+        warnings.warn(f"{dropped} of {rows} rows {'is' if dropped == 1 else 'are'} left out: not all of their numbers are "
+                      "finite", FitWarning, stacklevel=3)
+    return series
+
+
+def _series_of(t: Any, y: Any, yerr: Any, mean: str, thin: float, time_unit: Optional[str]) -> _core.Series:
     if isinstance(t, Table):
         if y is not None or yerr is not None or time_unit is not None:
             raise ValueError("a Table has its own values, errors and unit: give it alone")
@@ -43,7 +53,7 @@ def series_of(t: Any, y: Any, yerr: Any, mean: str, thin: float = 0.0, time_unit
     values = _inputs.numbers(y, "y")
     variance = None
     if yerr is not None:
-        errors = _inputs.numbers(yerr, "yerr")
+        errors = np.full(len(values), float(yerr)) if np.ndim(yerr) == 0 else _inputs.numbers(yerr, "yerr")
         if np.any(errors < 0):
             place = int(np.flatnonzero(errors < 0)[0])
             raise ValueError(f"yerr[{place}] is {errors[place]}, must not be negative")

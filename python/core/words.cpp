@@ -11,6 +11,7 @@ namespace nb = nanobind;
 
 std::string argument_spelling(Option option, std::string_view value) {
   const std::string_view name = option_name(option);
+  if (option == Option::skip_bad) return "skip_bad=True";
   if (value.empty()) return std::string(name);
   switch (option) {
     case Option::fix: {

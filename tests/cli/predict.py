@@ -218,7 +218,7 @@ def test_mistakes(f):
     f.refused("predict", "m.json", "--grid", "0,1,1", "--samples", 1e12, says=["--samples", "GB"])
     f.refused("predict", "m.json", "--grid", "0,5e9,1", "--json", says=["--json", "GB"])
     f.refused("predict", "data.csv", "--grid", "0,1,1", says=["data.csv", "not a bandgp model"])
-    f.refused("predict", "missing.json", "--grid", "0,1,1", says=["missing.json", "No such file"])
+    f.refused("predict", "missing.json", "--grid", "0,1,1", says="cannot open missing.json: No such file")
     f.refused("predict", "m.json", "--at", "missing.csv", says=["missing.csv", "No such file"])
     f.write("holes.csv", "t,u\n1,2\nNA,3\n")
     f.refused("predict", "m.json", "--at", "holes.csv", says=["holes.csv", "holes.csv:3: has no time"])

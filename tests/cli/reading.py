@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -179,12 +180,29 @@ def test_the_summary_tells_columns_unit_and_ends(f):
     f.write("s.csv", "id,when,load,flux_err\n" + "".join(
         f"{i},{i % 28 + 1:02}/01/2003 {i // 28:02}:00,{math.sin(i)},1\n" for i in range(60)) + "x,29/01/2003 00:00,oops,1\n")
     text = f.run("fit", "s.csv", "--y", "load", "--skip-bad").stdout
-    for part in ("load against when; not used: id, flux_err", "1 malformed line skipped", "times 01/01/2003 00:00 to",
+    for part in ("load against when; not used: id, flux_err (flux_err looks like standard errors: --yerr flux_err)", "1 malformed line skipped", "times 01/01/2003 00:00 to",
                  "unit of time d (days)", "lengthscale"):
         require(part in text, (part, text))
     require("malformed lines" not in text, text)
     f.write("n.txt", "".join(f"{i} {math.sin(i)} 1\n" for i in range(60)))
     require("column 2 against column 1, errors column 3" in f.run("fit", "n.txt", "--yerr", 3).stdout, "numbers")
+    require("column 2 against column 1; not used: column 3\n" in f.run("nll", "n.txt", *AT).stdout, "numbers that are not used")
+
+
+def test_a_column_of_standard_errors_is_pointed_out_until_it_is_used(f):
+    rows = "".join(f"{i},{math.sin(i)},0.1,{0.1 + i % 2},7\n" for i in range(60))
+    at = ["--x", "t", "--y", "flux"]
+    for names, hint in (("t,flux,flux unc,other,x", None), ("t,flux,flux_unc,other,x", "flux_unc looks like standard errors: --yerr flux_unc"),
+                        ("t,flux,flux_err,sky_err,x", "flux_err looks like standard errors: --yerr flux_err"),
+                        ("t,flux,a_err,sky_err,x", None), ("t,flux,a,\"my err uncertainty\",x", "--yerr 'my err uncertainty'")):
+        f.write("e.csv", names + "\n" + rows)
+        text = f.run("nll", "e.csv", *at, "--variance", 1, "--lengthscale", 1, "--noise", 1).stdout
+        require(hint in text if hint else "standard errors" not in text, (names, text))
+    f.write("e.csv", "t,flux,flux_err\n" + "".join(f"{i},{math.sin(i) + 0.3 * (i % 7 - 3)},0.1\n" for i in range(60)))
+    require("not used: flux_err (looks like standard errors: --yerr flux_err)" in f.run("fit", "e.csv").stdout, "only one")
+    text = f.run("fit", "e.csv", "--yerr", "flux_err").stdout
+    require("standard errors" not in text and re.search(r"noise .*, a standard deviation of \S+ beyond the errors given\n", text), text)
+    require("beyond" not in f.run("fit", "e.csv").stdout, "no errors are given")
 
 
 def test_a_model_keeps_the_time_axis(f):

@@ -82,7 +82,11 @@ def test_typos_are_told_from_what_there_is(f):
     for words, meant in ((["fitt", "a.csv"], 'no command "fitt"; did you mean fit?'),
                          (["perdict", "m.json"], "did you mean predict?"),
                          (["fit", "a.csv", "--methd", "dual"], "fit has no option --methd; did you mean --method?"),
-                         (["fit", "a.csv", "--kernle=se"], "fit has no option --kernle; did you mean --kernel?")):
+                         (["fit", "a.csv", "--kernle=se"], "fit has no option --kernle; did you mean --kernel?"),
+                         (["fit", "a.csv", "-y", "flux"], "fit has no option -y; did you mean --y? (see bandgp fit --help)"),
+                         (["fit", "a.csv", "--noise"], "(see bandgp fit --help)"),
+                         (["nll", "a.csv", "--noise"], "(see bandgp nll --help)"),
+                         (["frob"], "(see bandgp --help)")):
         f.refused(*words, says=meant)
     for words in (["frob"], ["fit", "a.csv", "--frobnicate"], ["fit", "a.csv", "b.csv"]):
         text = f.refused(*words, says="bandgp: ")
@@ -360,11 +364,16 @@ def test_columns(f):
 def test_malformed_lines_are_named(f):
     f.write("bad.csv", "t,y\n1,2\n2,3\n3,12;5\n4,2\n")
     f.refused("nll", "bad.csv", *AT, says=["bad.csv:4", "12;5", "not a number"])
-    f.refused("fit", "bad.csv", says="bad.csv:4")
+    f.refused("fit", "bad.csv", says=["bad.csv:4", "(column y); --skip-bad drops such lines and counts them"])
     f.refused("bandwidth", "bad.csv", *AT, says="bad.csv:4")
     require(f.json("nll", "bad.csv", *AT, "--skip-bad")["n"] == 3, "skipped")
     f.write("far.csv", "1,2\n2,1e999\n")
     f.refused("nll", "far.csv", *AT, says="far.csv:2")
+    f.write("lab.csv", "a,b\nx,1\ny,2\n")
+    text = f.refused("fit", "lab.csv", says='lab.csv:2: "x" is neither a number nor a date (column a); --x names the column of times')
+    require("--skip-bad" not in text, text)
+    f.write("comma.csv", "t;y\n1;2\n2;3,5\n")
+    require("--skip-bad" not in f.refused("fit", "comma.csv", says="decimal commas"), "what helps is another thing")
 
 
 def test_files_that_cannot_be_read(f):
@@ -456,10 +465,14 @@ def test_choices_that_are_refused(f):
 
 def test_parameters_that_are_missing_or_too_many(f):
     f.series()
-    f.refused("nll", "data.csv", says="variance has no value")
-    f.refused("nll", "data.csv", "--variance", 1, "--noise", 1, says="lengthscale has no value")
-    f.refused("nll", "data.csv", "--variance", 1, "--lengthscale", 1, says="--noise")
-    f.refused("nll", "data.csv", "--kernel", "2*se(lengthscale=1) + se", "--noise", 1, says="variance_2 has no value")
+    all_three = "variance, lengthscale and noise have no value: give them in --kernel or by --variance and --lengthscale"
+    f.refused("nll", "data.csv", says=all_three)
+    f.refused("bandwidth", "data.csv", says=all_three)
+    f.refused("nll", "data.csv", "--variance", 1, says="lengthscale and noise have no value: give them in --kernel or by --lengthscale, the noise by --noise")
+    f.refused("nll", "data.csv", "--kernel", "se + 2*se", "--noise", 1, says="variance_1, lengthscale_1 and lengthscale_2 have no value: give them in --kernel\n")
+    f.refused("nll", "data.csv", "--variance", 1, "--noise", 1, says="lengthscale has no value: give it in --kernel or by --lengthscale\n")
+    f.refused("nll", "data.csv", "--variance", 1, "--lengthscale", 1, says="noise has no value: give it by --noise")
+    f.refused("nll", "data.csv", "--kernel", "2*se(lengthscale=1) + se", "--noise", 1, says="variance_2 and lengthscale_2 have no value: give them in --kernel\n")
     f.refused("nll", "data.csv", "--kernel", "2*se(lengthscale=1)", *AT, says="given twice")
     f.refused("nll", "data.csv", "--kernel", "se + se", *AT, says="one term")
     f.refused("fit", "data.csv", "--init", "scale=3", says=["--init", "scale", "variance, lengthscale, noise"])

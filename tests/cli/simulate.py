@@ -64,7 +64,7 @@ def test_long_series_and_long_length_scales(f):
 
 def test_mistakes(f):
     f.refused("simulate", says="--n")
-    f.refused("simulate", "--n", 10, "--gap", 1, says="variance has no value")
+    f.refused("simulate", "--n", 10, "--gap", 1, says="variance, lengthscale and noise have no value: give them")
     f.refused("simulate", "--n", 10, *AT, says="--gap")
     for flag in ("--n=0", "--n=-1", "--n=1.5", "--gap=0", "--gap=-1", "--gap=nan", "--noise=-1", "--seed=-1", "--start=x", "--offset=inf",
                  "--lengthscale=0"):

@@ -151,6 +151,11 @@ def test_a_trend_is_told_where_the_data_are(f):
 def test_one_of_a_kind_is_singular(f):
     f.write("bad.csv", "t,y\n" + "".join(f"{i},{math.sin(i) + 0.3 * (i * 7919 % 13 - 6) / 6}\n" for i in range(30)) + "x,1\n")
     require("1 malformed line skipped" in f.run("fit", "bad.csv", "--skip-bad").stdout, "1 line")
+    f.write("ties.csv", "".join(f"{t},{math.sin(i)}\n" for i, t in enumerate([0, 1, 1, 2, 2, 2, 3])))
+    at = ["--variance", 1, "--lengthscale", 1, "--noise", 1]
+    require("; 3 repeat an earlier time: 4 distinct times" in f.run("nll", "ties.csv", *at).stdout, "ties")
+    f.write("tie.csv", "0,1\n1,2\n1,3\n")
+    require("; 1 repeats an earlier time: 2 distinct times" in f.run("nll", "tie.csv", *at).stdout, "a tie")
     f.write("one.csv", "5,2\n")
     require("1 row, 1 used" in f.run("nll", "one.csv", "--variance", 1, "--lengthscale", 1, "--noise", 1).stdout, "1 row")
 
@@ -229,6 +234,10 @@ def test_one_interrupt_stops_with_what_there_is(f):
     require("interrupted after" in shown or "cancelled during the search" in shown, shown)
     model = json.loads((f.path / "m.json").read_text())
     require(model["status"] == "cancelled" and "matern32" in model["kernel"], model["status"])
+    require("Best so far" in shown and "Fitted" not in shown, shown)
+    done = f.run("predict", "m.json", "--grid", "0,1,1", code=1)
+    require(done.stderr.startswith("bandgp: the model's training was interrupted after ") and done.stderr.count("\n") == 1, done.stderr)
+    require(done.stdout.count("\n") == 3, done.stdout)
 
 
 def test_two_interrupts_end_it_at_once(f):

@@ -151,7 +151,9 @@ def test_rows_keep_their_place(small):
     t, y = small
     order = np.random.default_rng(8).permutation(t.size)
     in_order = bandgp.GP().fit(t, y).loo()
-    shuffled = bandgp.GP().fit(np.append(t[order], 5.0), np.append(y[order], np.nan))
+    with pytest.warns(bandgp.FitWarning, match="^1 of 301 rows is left out: not all of their numbers are finite$") as told:
+        shuffled = bandgp.GP().fit(np.append(t[order], 5.0), np.append(y[order], np.nan))
+    assert [w.filename for w in told] == [__file__]  # where fit() was called
     assert shuffled.series_["dropped"] == 1 and not shuffled.series_["sorted"]
     loo = shuffled.loo()
     assert np.isnan(loo.mean[-1]) and np.array_equal(loo.mean[:-1], in_order.mean[order])
@@ -177,12 +179,24 @@ def test_forecasts_go_on_from_the_data():
             dated.forecast(horizon)
 
 
+def test_one_standard_error_counts_for_all(small):
+    t, y = small
+    fix = {"noise": 0.01}
+    one, all_of_them = (bandgp.GP(fix=fix).fit(t, y, yerr=yerr) for yerr in (0.1, np.full(t.size, 0.1)))
+    assert one.nll_ == all_of_them.nll_ and one.parameters_ == all_of_them.parameters_
+    assert one.nll_ != bandgp.GP(fix=fix).fit(t, y).nll_
+    at = {"variance": 1.0, "lengthscale": 2.0, "noise": 0.1}
+    assert bandgp.nll(t, y, 0.1, **at).nll == bandgp.nll(t, y, [0.1] * t.size, **at).nll
+
+
 @pytest.mark.parametrize("arguments, options, says", [
     (([1, 2, 3], [1, 2]), {}, "time has 3 values, value has 2"),
     (([1, 2, 3], None), {}, "y is missing"),
     (([1, 2, 3], ["a", "b", "c"]), {}, "y has the type"),
     (([1, 2, 3], [1j, 2, 3]), {}, "y has the type"),
-    (([[1, 2], [3, 4]], [1, 2]), {}, "shape"),
+    (([[1, 2], [3, 4]], [1, 2]), {}, r"^t must be one-dimensional, it has the shape \(2, 2\)$"),
+    (([1, 2], [[1, 2], [3, 4]]), {}, r"^y must be one-dimensional, it has the shape \(2, 2\)$"),
+    (([1, 2, 3], [1, 2, 4], -1), {}, r"yerr\[0\] is -1"),
     (([1, 2, 3], [5, 5, 5]), {}, "all 3 values are equal"),
     (([1, 2, 3], [np.nan] * 3), {}, "none of the 3 rows"),
     (([1, 2, 3], [1, 2, 4], [1, -1, 1]), {}, r"yerr\[1\] is -1"),
@@ -216,6 +230,9 @@ def test_errors_have_codes_fields_and_the_names_of_arguments(small, tmp_path):
     with pytest.raises(ValueError, match='such as time_format="%d/%m/%y"') as date:
         bandgp.read_table(tmp_path / "b.csv")
     assert date.value.code == "unknown_date" and date.value.fields["column"] == "t"
+    (tmp_path / "c.csv").write_text("t,y\n1,2\n2,x\n")
+    with pytest.raises(ValueError, match=r"c.csv:3: \"x\" is not a number \(column y\); skip_bad=True drops such lines"):
+        bandgp.read_table(tmp_path / "c.csv")
     t, y = small
     with pytest.raises(MemoryError, match=r"allowed: thin the series"):
         bandgp.GP(method="band", max_bytes=100).fit(t, y)

@@ -102,4 +102,28 @@ TEST(Fitted, copies_share_the_posterior) {
   EXPECT_EQ(loaded.posterior()->factorizations(), 1);
 }
 
+/// The search works on a part of the data; the dense matrix of all of them would not fit.
+TEST(Cancelled, is_told_before_the_memory_that_all_the_data_would_need) {
+  support::Random random(3);
+  Values time, value;
+  for (Index i = 0; i < 7000; ++i) {
+    time.push_back(static_cast<double>(i));
+    value.push_back(std::sin(time.back() / 15) + 0.3 * random.normal());
+  }
+  const auto series = std::make_shared<const Series>(make_series(time, value));
+  for (const bool cancels : {false, true}) {
+    int seen = 0;
+    FitOptions options;
+    options.cut.method = Method::exact;
+    options.max_bytes = 5e7;
+    options.progress = [&seen](const TraceEntry&) { ++seen; };
+    options.cancelled = [&] { return cancels && seen >= 40; };
+    const FitResult result = fit(series, options);
+    EXPECT_EQ(status_name(result.status), cancels ? "cancelled" : "too_large") << result.message;
+    EXPECT_EQ(result.outcome->code,
+              cancels ? MessageCode::cancelled_in_search : MessageCode::stage_too_large);
+    EXPECT_TRUE(std::isfinite(result.model.noise)) << "the best so far";
+  }
+}
+
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(Formats, npy_that_is_not_read_says_why) {
   EXPECT_TRUE(has(error_of(std::string("\x93NUMPY\x09\x00", 8)), "NumPy's format 9"));
   EXPECT_TRUE(has(error_of(npy_header("{}")), "no descr"));
   EXPECT_EQ(error_of(npy<double>("<f8", "(1, 3)", false, {1, 2, -3}), {.yerr = "3"}),
-            "row 1: error -3 is negative");
+            "row 1: error -3 is negative; skip_bad drops such lines and counts them");
   EXPECT_TRUE(has(error_of(npy<double>("<f8", "(2, 1001)", false, Values(2002))), "transposed"));
 }
 

@@ -97,6 +97,7 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
            "{}",
            say.text("cell"), say.option(Option::time_format), say.option(Option::time_format, "%d/%m/%y"));
      }},
+    {not_a_time, "not_a_time", [](Say say) { return say.text("cell") + " is neither a number nor a date"; }},
     {day_or_month_first, "day_or_month_first",
      [](Say say) {
        return format("{} may have the day or the month first, and no row tells which: give {} '{}' or '{}'",
@@ -129,6 +130,10 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
        return format("is not an EDF recording: {} does not apply, {} names a column",
                      say.option(Option::channel), say.option(Option::y));
      }},
+    {name_time_column, "name_time_column",
+     [](Say say) { return say.option(Option::x) + " names the column of times"; }},
+    {skip_bad_lines, "skip_bad_lines",
+     [](Say say) { return say.option(Option::skip_bad) + " drops such lines and counts them"; }},
 
     {unknown_mean, "unknown_mean",
      [](Say say) { return format("mean is zero, constant or linear, not \"{}\"", say.text("given")); }},
@@ -321,9 +326,10 @@ static_assert(in_order(), "kEntries has an entry for every MessageCode, in the o
 
 const Entry& entry_of(MessageCode code) { return kEntries[static_cast<std::size_t>(code)]; }
 
-constexpr std::array<std::string_view, 16> kOptions{
-    "x",   "y",      "yerr",      "step",     "channel",    "time_format", "time_unit", "thin",
-    "fix", "method", "bandwidth", "inducing", "neighbours", "taper_range", "data",      "the data"};
+constexpr std::array<std::string_view, 17> kOptions{
+    "x",          "y",           "yerr", "step",     "channel",   "time_format",
+    "time_unit",  "thin",        "fix",  "method",   "bandwidth", "inducing",
+    "neighbours", "taper_range", "data", "the data", "skip_bad"};
 
 }  // namespace
 

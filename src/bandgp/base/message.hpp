@@ -29,12 +29,16 @@ enum class MessageCode {
   unknown_time_unit,
   unknown_time_format,
   unknown_date,
+  not_a_time,
   day_or_month_first,
   time_unit_of_numbers,
   which_channel,
   table_options_of_recording,
   time_format_of_recording,
   channel_of_table,
+  // Advice: how to read it all the same.
+  name_time_column,
+  skip_bad_lines,
   // What a fit or an evaluation cannot be done with.
   unknown_mean,
   kernel_without_terms,
@@ -102,6 +106,7 @@ enum class Option {
   taper_range,
   data,       // the folder of an experiment's data
   data_file,  // the table that a model was fitted to
+  skip_bad,
 };
 std::string_view option_name(Option option);
 

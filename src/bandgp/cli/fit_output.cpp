@@ -165,7 +165,8 @@ std::string parameters_text(const FitResult& fit, const FitOptions& options) {
       text += unit;
     }
     if (kind == &noise_parameter() && *value > 0)
-      text += fmt::format(", a standard deviation of {:.4g}", std::sqrt(*value));
+      text += fmt::format(", a standard deviation of {:.4g}{}", std::sqrt(*value),
+                          fit.series->variance.empty() ? "" : " beyond the errors given");
   }
   if (fit.mean.size() == 1) text += fmt::format("\n{:<14} {}", "mean", value_text(fit.mean[0], *fit.series));
   if (fit.mean.size() > 1) {  // time 0 may lie far away: the middle of the data says more
@@ -188,6 +189,15 @@ std::string reservation(const FitResult& fit) {
   if (fit.status != FitStatus::converged && fit.status != FitStatus::at_bound)
     return fit.message_as(flag_spelling);
   return fit.certified() ? "" : certificate_text(fit.certificate);
+}
+
+std::string model_reservation(const FitResult& model) {
+  if (model.status == FitStatus::converged || model.status == FitStatus::at_bound) return reservation(model);
+  if (model.status != FitStatus::cancelled) return "the model's training: " + model.message_as(flag_spelling);
+  const std::string reached = std::isfinite(model.nll) ? fmt::format(", NLL {:.6g}", model.nll) : "";
+  return fmt::format(
+      "the model's training was interrupted after {}{}; its parameters are the best it had found",
+      counted(model.evaluations, "evaluation"), reached);
 }
 
 Json fit_json(const FitSummary& summary) {
@@ -232,8 +242,9 @@ Json fit_json(const FitSummary& summary) {
 
 std::string fit_text(const FitSummary& summary) {
   const FitResult& fit = summary.fit;
-  std::string text =
-      field("Read", input_text(summary.input)) + field("Fitted", parameters_text(fit, summary.options));
+  std::string text = field("Read", input_text(summary.input)) +
+                     field(fit.status == FitStatus::cancelled ? "Best so far" : "Fitted",
+                           parameters_text(fit, summary.options));
   if (fit.certificate.positive_definite) {
     if (!summary.components.empty()) text += field("Components", components_text(summary));
     text += field("NLL", fmt::format("{:.10g}", fit.nll)) + field("Quality", left_out_text(summary)) +

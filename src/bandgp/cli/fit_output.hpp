@@ -23,6 +23,8 @@ struct FitSummary {
 
 /// Why this is not a result to rely on; empty where it is.
 std::string reservation(const FitResult& fit);
+/// The same about a model that was trained earlier, whose training is over.
+std::string model_reservation(const FitResult& model);
 Json fit_json(const FitSummary& summary);
 std::string fit_text(const FitSummary& summary);
 

@@ -61,9 +61,9 @@ int run_program(int argc, char** argv) {
     const int code = program.exit(help);
     return std::cout.flush() ? code : refuse("cannot write to standard output");
   } catch (const CLI::ExtrasError&) {
-    return refuse(bandgp::cli::left_over(program) + " (see bandgp --help)");
+    return refuse(bandgp::cli::left_over(program) + bandgp::cli::help_hint(program));
   } catch (const CLI::ParseError& error) {
-    return refuse(std::string(error.what()) + " (see bandgp --help)");
+    return refuse(error.what() + bandgp::cli::help_hint(program));
   }
   if (run) return run();
   std::string names;

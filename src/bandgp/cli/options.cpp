@@ -44,6 +44,28 @@ void give_own(const CutFlags& flags, Cut& cut) {
     cut.taper.smoothness = parse_smoothness(*flags.taper);
 }
 
+/// `a, b and c`
+std::string listed(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words.front();
+  return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+/// That these parameters of the kernel, and the noise, have no value, and how to give one to each.  `flags`
+/// are those that some of them have.
+std::string no_value_text(std::vector<std::string> missing, const std::vector<std::string>& flags,
+                          bool noise_too) {
+  const bool any_in_kernel = !missing.empty();
+  std::string how = any_in_kernel ? "in --kernel" : "";
+  if (!flags.empty()) how += " or by " + listed(flags);
+  if (noise_too) {
+    missing.emplace_back("noise");
+    how += any_in_kernel ? ", the noise by --noise (a variance)" : "by --noise (a variance)";
+  }
+  const bool one = missing.size() == 1;
+  return fmt::format("{} {} no value: give {} {}", listed(missing), one ? "has" : "have", one ? "it" : "them",
+                     how);
+}
+
 }  // namespace
 
 CLI::Option* add_data_flags(CLI::App& command, DataFlags& flags, const char* name) {
@@ -222,12 +244,13 @@ Model given_model(const ModelFlags& flags, const ReadDuration& duration) {
   };
   set("--variance", flags.variance, &Term::variance);
   set("--lengthscale", flags.lengthscale, &Term::lengthscale);
+  std::vector<std::string> missing, missing_flags;
   for (const auto& [name, kind, value] : parameters(model)) {
     if (kind == &noise_parameter() || !std::isnan(*value)) continue;
-    const bool has_flag = name == "variance" || name == "lengthscale";
-    refuse(fmt::format("{} has no value: give it in --kernel{}", name, has_flag ? " or by --" + name : ""));
+    missing.push_back(name);
+    if (name == "variance" || name == "lengthscale") missing_flags.push_back("--" + name);
   }
-  if (!flags.noise) refuse("noise has no value: give it by --noise (a variance)");
+  if (!missing.empty() || !flags.noise) refuse(no_value_text(missing, missing_flags, !flags.noise));
   model.noise = finite_number("--noise", *flags.noise);
   if (model.noise < 0)
     refuse(fmt::format("--noise is {}, must be a variance, finite and positive", model.noise));

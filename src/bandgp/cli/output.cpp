@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "bandgp/base/quote.hpp"
+#include "bandgp/cli/shell.hpp"
 #include "bandgp/cli/style.hpp"
 #include "bandgp/cli/times.hpp"
+#include "bandgp/io/columns.hpp"
 #include "bandgp/io/result_json.hpp"
 #include "bandgp/io/write_file.hpp"
 #include "bandgp/series/gaps.hpp"
@@ -50,6 +52,18 @@ std::string short_list(const std::vector<std::string>& names) {
   return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
 }
 
+/// The column that was not used and has the name of the values' standard errors; empty where none has, or
+/// several have.
+std::string likely_errors(const Input& input) {
+  std::vector<std::string> likely;
+  for (const std::string& column : input.unused) {
+    if (is_error_name(column)) likely.push_back(column);
+  }
+  if (likely.size() > 1)
+    std::erase_if(likely, [&](const std::string& column) { return !column.starts_with(input.value_column); });
+  return likely.size() == 1 ? likely.front() : "";
+}
+
 std::string columns_text(const Input& input) {
   if (input.value_column.empty()) return "";
   const bool named = !input.value_name.empty();
@@ -61,7 +75,15 @@ std::string columns_text(const Input& input) {
                                                       : "row";
   std::string text = fmt::format("\n{} against {}", shown(input.value_column), time);
   if (!input.error_column.empty()) text += fmt::format(", errors {}", shown(input.error_column));
-  if (!input.unused.empty()) text += fmt::format("; not used: {}", printable(short_list(input.unused)));
+  if (input.unused.empty()) return text;
+  std::vector<std::string> unused;
+  for (const std::string& column : input.unused) unused.push_back(shown(column));
+  text += fmt::format("; not used: {}", short_list(unused));
+  const std::string errors = input.error_column.empty() ? likely_errors(input) : "";
+  if (!errors.empty())
+    text += fmt::format(" ({} like standard errors: --yerr {})",
+                        input.unused.size() == 1 ? "looks" : printable(errors) + " looks",
+                        printable(shell_word(errors)));
   return text;
 }
 
@@ -129,7 +151,8 @@ std::string input_text(const Input& input) {
   if (report.thinned > 0) text += fmt::format(", {} thinned out", report.thinned);
   if (input.bad_lines > 0) text += fmt::format("; {} skipped", counted(input.bad_lines, "malformed line"));
   if (report.merged > 0) {
-    text += fmt::format("; {} at the time of another: {}", report.merged,
+    text += fmt::format("; {} an earlier time: {}",
+                        report.merged == 1 ? "1 repeats" : fmt::format("{} repeat", report.merged),
                         counted(input.series->size(), "distinct time"));
   }
   if (!report.was_sorted) text += "; were not in time order, now sorted";

@@ -236,7 +236,7 @@ int predict(const PredictFlags& flags) {
     });
   }
   out.finish();
-  const std::string why = reservation(fit);
+  const std::string why = model_reservation(fit);
   if (!flags.common.quiet) {
     for (const std::string& text : {remark(fit, outside, times.size(), distance), why}) {
       if (!text.empty()) fmt::print(stderr, "bandgp: {}\n", text);

@@ -15,13 +15,17 @@ std::string shell_quoted(std::string_view text) {
   return quoted;
 }
 
-std::string shell_text(std::span<char* const> words) {
+std::string shell_word(std::string_view text) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  const bool plain = !text.empty() && text.find_first_not_of(kPlain) == text.npos;
+  return plain ? std::string(text) : shell_quoted(text);
+}
+
+std::string shell_text(std::span<char* const> words) {
   std::string text = "bandgp";
   for (const std::string word : words.empty() ? words : words.subspan(1)) {
-    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
     text += ' ';
-    text += plain ? word : shell_quoted(word);
+    text += shell_word(word);
   }
   return text;
 }

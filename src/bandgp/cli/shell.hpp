@@ -9,7 +9,9 @@ namespace bandgp::cli {
 
 /// In single quotes.
 std::string shell_quoted(std::string_view text);
-/// The command line that was typed, `bandgp` first; words are quoted where they must be.
+/// Quoted where it must be.
+std::string shell_word(std::string_view text);
+/// The command line that was typed, `bandgp` first.
 std::string shell_text(std::span<char* const> words);
 
 }  // namespace bandgp::cli

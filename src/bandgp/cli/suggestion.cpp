@@ -44,7 +44,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
 }
 
 std::string with_hint(std::string what, const std::string& typed, std::span<const std::string> known) {
-  const std::string meant = nearest_word(typed, known);
+  const bool is_long_name = std::ranges::find(known, "-" + typed) != known.end();  // -y for --y
+  const std::string meant = is_long_name ? "-" + typed : nearest_word(typed, known);
   return meant.empty() ? what : fmt::format("{}; did you mean {}?", what, meant);
 }
 
@@ -61,6 +62,11 @@ std::string nearest_word(std::string_view typed, std::span<const std::string> kn
     }
   }
   return best;
+}
+
+std::string help_hint(const CLI::App& program) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  return fmt::format(" (see bandgp {}--help)", chosen.empty() ? "" : chosen.front()->get_name() + " ");
 }
 
 std::string left_over(const CLI::App& program) {

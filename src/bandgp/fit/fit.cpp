@@ -232,6 +232,14 @@ bool affordable(Stage& stage, const InternalModel& model, const FitOptions& opti
                 double max_bytes, FitResult& result) {
   CostEstimate cost = cost_at(stage.evaluator(), model, options.cut);
   cost.evaluations = expected_evaluations(free);
+  // Whoever has cancelled is told that first: what all the data would need was not asked for any more.
+  const bool cancelled = options.cancelled && options.cancelled();
+  if (cancelled && (cost.seconds_per_evaluation > kParting || cost.bytes > max_bytes)) {
+    result.status = FitStatus::cancelled;
+    set_outcome(result, {MessageCode::cancelled_in_search,
+                         {{"n", cost.n}, {"seconds", cost.seconds_per_evaluation}}});
+    return false;
+  }
   if (cost.bytes > max_bytes) {
     result.status = FitStatus::too_large;
     set_outcome(result, {MessageCode::stage_too_large,
@@ -241,13 +249,6 @@ bool affordable(Stage& stage, const InternalModel& model, const FitOptions& opti
                           {"seconds", cost.seconds_per_evaluation},
                           {"allowed", max_bytes}},
                          cost.advice});
-    return false;
-  }
-  const bool cancelled = options.cancelled && options.cancelled();
-  if (cancelled && cost.seconds_per_evaluation > kParting) {
-    result.status = FitStatus::cancelled;
-    set_outcome(result, {MessageCode::cancelled_in_search,
-                         {{"n", cost.n}, {"seconds", cost.seconds_per_evaluation}}});
     return false;
   }
   const double seconds = static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation;

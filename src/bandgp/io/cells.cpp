@@ -23,8 +23,17 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 
 void refuse(const Malformed& malformed, std::string place) {
   Message message = malformed.message;
-  message.fields.push_back({"place", std::move(place)});
+  Field& field = message.fields.emplace_back();
+  field.name = "place";
+  field.value = std::move(place);
   throw InvalidArgument(std::move(message));
+}
+
+void refuse_line(Malformed malformed, std::string place) {
+  std::vector<Message>& advice = malformed.message.advice;
+  if (advice.empty() && malformed.message.code != MessageCode::unknown_date)
+    advice.emplace_back().code = MessageCode::skip_bad_lines;
+  refuse(malformed, std::move(place));
 }
 
 std::string_view trim(std::string_view text) {

@@ -20,6 +20,8 @@ struct Malformed {
 
 /// The error that it is where lines are not skipped.
 [[noreturn]] void refuse(const Malformed& malformed, std::string place);
+/// The same where lines can be skipped: says so, unless what is wrong has better advice.
+[[noreturn]] void refuse_line(Malformed malformed, std::string place);
 
 inline constexpr char kBlanks = ' ';    // as a delimiter: any run of blanks and tabs
 inline constexpr char kNothing = '\n';  // as a delimiter: a line is one cell

@@ -38,14 +38,6 @@ bool begins_as_time(const std::string& name) {
   return lower(name).starts_with("time") || lower(name).starts_with("date");
 }
 bool is_value_name(const std::string& name) { return lower(name) == "y" || lower(name) == "value"; }
-bool is_error_name(const std::string& given) {
-  const std::string name = lower(given);
-  constexpr std::array<std::string_view, 7> kNames{"e", "err", "error", "yerr", "sigma", "sd", "std"};
-  return std::ranges::find(kNames, name) != kNames.end() || name.ends_with("_err") ||
-         name.ends_with("_error") || name.ends_with("_sd") || name.ends_with("_std") ||
-         name.ends_with("_sigma") || name.ends_with("uncertainty");
-}
-
 /// The column `wanted` names, or else numbers from 1.
 std::size_t find_column(const Columns& columns, const std::string& wanted, const std::string& file) {
   const auto named = std::ranges::find(columns.names, wanted);
@@ -118,6 +110,15 @@ void set_clock(Columns& columns, const std::string& format) {
 }
 
 }  // namespace
+
+bool is_error_name(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kWords{"err", "error",  "sigma", "sd",
+                                                   "std", "stderr", "unc",   "uncertainty"};
+  const std::string given = lower(name);
+  const std::string_view word = std::string_view(given).substr(given.rfind('_') + 1);  // flux_err: err
+  return given == "e" || given == "yerr" || given.ends_with("uncertainty") ||
+         std::ranges::find(kWords, word) != kWords.end();
+}
 
 std::string Columns::label(std::size_t column) const {
   return names.empty() || names[column].empty() ? fmt::format("{}", column + 1) : names[column];

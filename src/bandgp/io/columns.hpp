@@ -26,6 +26,8 @@ struct Columns {
 void choose_columns(Columns& columns, const ReadOptions& options, const std::string& file);
 /// Sets x (and has_clock) alone: for a file of which only the times are wanted.
 void choose_time_column(Columns& columns, const ReadOptions& options, const std::string& file);
+/// Whether a column of this name holds standard errors, as far as names go: err, flux_err, sigma ….
+bool is_error_name(const std::string& name);
 /// Tells the table which columns were taken and which were not.
 void describe(Table& table, const Columns& columns);
 

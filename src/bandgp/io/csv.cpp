@@ -46,26 +46,31 @@ std::vector<std::string> header_of(const Cells& cells) {
   return names;
 }
 
+/// What is wrong with a cell of a column.
+Malformed malformed_cell(std::string what, const std::string& label, std::vector<Message> advice = {}) {
+  return Malformed(
+      Message{MessageCode::text, {{"text", std::move(what)}, {"column", label}}, std::move(advice)});
+}
+
 /// What may be meant by a text that is not a number.
-std::string advice(std::string_view cell) {
+std::vector<Message> advice(std::string_view cell) {
   std::string mended(cell);
   const auto commas = std::ranges::count(cell, ',');
   std::ranges::replace(mended, ',', '.');
   if (commas == 1 && cell.find('.') == cell.npos && number(mended))
-    return fmt::format("; decimal commas are not read: write {}, for example by  tr , . < FILE", mended);
+    return {text_message(
+        fmt::format("decimal commas are not read: write {}, for example by  tr , . < FILE", mended))};
   std::erase(mended = cell, ',');
-  if (commas > 0 && number(mended)) return "; thousands separators are not read: write " + mended;
-  return "";
+  if (commas > 0 && number(mended))
+    return {text_message("thousands separators are not read: write " + mended)};
+  return {};
 }
 
 double cell_number(const Cells& cells, std::size_t column, const Columns& columns) {
   const std::string_view cell = cells[column];
   const std::optional<double> value = number(cell);
-  if (!value)
-    throw Malformed{
-        fmt::format("{} is not a number (column {}){}", quote(cell), columns.label(column), advice(cell))};
-  if (std::isinf(*value))
-    throw Malformed{fmt::format("{} overflows (column {})", quote(cell), columns.label(column))};
+  if (!value) throw malformed_cell(quote(cell) + " is not a number", columns.label(column), advice(cell));
+  if (std::isinf(*value)) throw malformed_cell(quote(cell) + " overflows", columns.label(column));
   return *value;
 }
 
@@ -98,9 +103,9 @@ class TextRows {
     }
   }
 
-  /// Calls use(cells, position) for each line of data; where that throws Malformed the line is named, or
-  /// counted.
-  Index for_each(bool skip_bad, auto use) {
+  /// Calls use(cells, position) for each line of data; where that throws Malformed the line is counted, or
+  /// refuse(malformed, place) is called.
+  Index for_each(bool skip_bad, auto refuse, auto use) {
     Index bad = 0, position = 0;
     do {
       if (static_cast<std::size_t>(position) >= most_rows())
@@ -142,13 +147,15 @@ class TextRows {
   Cells cells_;
 };
 
-/// Malformed with the column's name.
-void in_column(const std::string& label, auto work) {
+/// Malformed with the column's name, and how to name another one where this one was not asked for.
+void in_column(const std::string& label, bool asked_for, auto work) {
   try {
     work();
   } catch (const Malformed& malformed) {
     Message message = malformed.message;
     message.fields.push_back({"column", label});
+    if (message.code == MessageCode::not_a_time && !asked_for)
+      message.advice.push_back({MessageCode::name_time_column});
     throw Malformed(std::move(message));
   }
 }
@@ -157,9 +164,9 @@ void in_column(const std::string& label, auto work) {
 double error_variance(const Cells& cells, const Columns& columns) {
   const double error = cell_number(cells, *columns.yerr, columns);
   if (error < 0 || std::isinf(error * error))
-    throw Malformed{fmt::format("error {} {} (column {})", quote(cells[*columns.yerr]),
-                                error < 0 ? "is negative" : "overflows when squared",
-                                columns.label(*columns.yerr))};
+    throw malformed_cell(fmt::format("error {} {}", quote(cells[*columns.yerr]),
+                                     error < 0 ? "is negative" : "overflows when squared"),
+                         columns.label(*columns.yerr));
   return error * error;
 }
 
@@ -187,11 +194,11 @@ Table read_csv(ByteSource& source, const ReadOptions& options) {
   Columns& columns = rows.columns;
   choose_columns(columns, options, source.name());
   describe(table, columns);
-  table.bad_lines = rows.for_each(options.skip_bad, [&](const Cells& cells, Index position) {
+  table.bad_lines = rows.for_each(options.skip_bad, refuse_line, [&](const Cells& cells, Index position) {
     const double value = cell_number(cells, *columns.y, columns);  // a line is taken whole or not at all
     const double variance = columns.yerr ? error_variance(cells, columns) : 0;
     if (columns.x)
-      in_column(table.time_column, [&] { times.add(rows.time_cell(cells)); });
+      in_column(table.time_column, !options.x.empty(), [&] { times.add(rows.time_cell(cells)); });
     else
       table.time.push_back(options.step * static_cast<double>(position));
     table.value.push_back(value);
@@ -222,9 +229,9 @@ std::vector<double> read_csv_times(ByteSource& source, const ReadOptions& option
   const bool patterned =
       options.time_format.find('%') != std::string::npos;  // the words say what the axis knows
   const TimePattern pattern = patterned ? TimePattern(options.time_format) : TimePattern();
-  bad_lines = rows.for_each(options.skip_bad, [&](const Cells& cells, Index) {
+  bad_lines = rows.for_each(options.skip_bad, refuse, [&](const Cells& cells, Index) {
     const std::string_view cell = rows.time_cell(cells);
-    in_column(label, [&] {
+    in_column(label, !options.x.empty(), [&] {
       if (is_missing(cell)) throw Malformed{"has no time"};
       try {
         const auto moment = patterned && axis.is_calendar() ? pattern.parse(cell) : std::nullopt;

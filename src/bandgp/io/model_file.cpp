@@ -194,7 +194,7 @@ void save_model(const FitResult& fit, const std::string& path) { write_file(path
 FitResult load_model(const std::string& path) {
   if (path == "-") return from_model_text(read_model(std::cin, "standard input"), "standard input");
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file) throw std::invalid_argument(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   return from_model_text(read_model(file, path), path);
 }
 

@@ -182,8 +182,9 @@ Columns columns_of(const Array& array, const std::string& file) {
   return columns;
 }
 
-/// Calls use(row) for each row; where that throws Malformed the row is named (from 1), or counted.
-Index for_each_row(const Array& array, const std::string& file, bool skip_bad, auto use) {
+/// Calls use(row) for each row; where that throws Malformed the row is counted, or refuse_row(malformed,
+/// place) is called, which names it (from 1).
+Index for_each_row(const Array& array, const std::string& file, bool skip_bad, auto refuse_row, auto use) {
   if (array.rows > most_rows())
     refuse(file, fmt::format("has {} rows: too many for this machine's memory", array.rows));
   Index bad = 0;
@@ -191,7 +192,7 @@ Index for_each_row(const Array& array, const std::string& file, bool skip_bad, a
     try {
       use(row);
     } catch (const Malformed& malformed) {
-      if (!skip_bad) bandgp::refuse(malformed, fmt::format("{}: row {}", file, row + 1));
+      if (!skip_bad) refuse_row(malformed, fmt::format("{}: row {}", file, row + 1));
       ++bad;
     }
   }
@@ -212,7 +213,7 @@ Table read_npy(ByteSource& source, const ReadOptions& options) {
   choose_columns(columns, options, source.name());
   Table table;
   describe(table, columns);
-  table.bad_lines = for_each_row(array, source.name(), options.skip_bad, [&](std::size_t row) {
+  table.bad_lines = for_each_row(array, source.name(), options.skip_bad, refuse_line, [&](std::size_t row) {
     const double error = columns.yerr ? finite_or_missing(array.at(row, *columns.yerr)) : 0;
     if (error < 0 || std::isinf(error * error))
       throw Malformed{
@@ -236,7 +237,10 @@ std::vector<double> read_npy_times(ByteSource& source, const ReadOptions& option
   Columns columns = columns_of(array, source.name());
   choose_time_column(columns, options, source.name());
   std::vector<double> times;
-  bad_lines = for_each_row(array, source.name(), options.skip_bad, [&](std::size_t row) {
+  const auto refuse_row = [](const Malformed& malformed, std::string place) {
+    bandgp::refuse(malformed, std::move(place));
+  };
+  bad_lines = for_each_row(array, source.name(), options.skip_bad, refuse_row, [&](std::size_t row) {
     const double number = array.at(row, *columns.x);
     if (!std::isfinite(number)) throw Malformed{"has no time"};
     try {

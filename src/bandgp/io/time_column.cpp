@@ -145,6 +145,8 @@ void TimeColumn::add_written(std::string_view cell) {
   const std::optional<Written> written = read_timestamp(cell);
   if (!written && looks_like_date(cell))
     throw Malformed(Message{MessageCode::unknown_date, {{"cell", quote(cell)}}});
+  if (!written && kind_ == Kind::open)  // the column may be another one
+    throw Malformed(Message{MessageCode::not_a_time, {{"cell", quote(cell)}}});
   if (!written) throw Malformed{fmt::format("{} is neither a number nor a date", quote(cell))};
   const bool first = kind_ == Kind::open;
   if (!first &&
