@@ -201,9 +201,10 @@ std::string exactness_text(const Certificate& certificate, double rounding) {
   if (certificate.holds() && !(rounding <= std::max(kShows, least))) {
     text = certificate.rho.value() == 0
                ? "nothing was left out of the covariance, but rounding keeps this from being the exact GP"
-               : fmt::format("what was left out of the covariance changes the NLL by at most {} nats,\n"
-                             "but rounding keeps this from being the exact GP",
-                             bound_text(certificate.nll_error));
+               : fmt::format(
+                     "what was left out of the covariance changes the NLL by at most {} nats,\n"
+                     "but rounding keeps this from being the exact GP",
+                     bound_text(certificate.nll_error));
   }
   if (certificate.holds() && !(rounding <= least))
     text += fmt::format("\nrounding, not what was left out, is the limit here: about {:.1g} nats of NLL",

@@ -173,7 +173,7 @@ class Element {
       for (int r = 0; r < p; ++r) {
         const Real by_gain = -root * loops.dot(cross[r], seen_[i], z);
         Real moved = 0;
-        for (int c = 0; c < p; ++c) moved += by_covariance[static_cast<std::size_t>(r * p + c)] * k[c];
+        for (int c = 0; c < p; ++c) moved += by_covariance[static_cast<std::size_t>(Index{r} * p + c)] * k[c];
         by_s += k[r] * (moved - by_gain / s);
         by_first[static_cast<std::size_t>(r)] = by_gain / s - 2 * moved;
       }
@@ -182,7 +182,7 @@ class Element {
       for (int r = 0; r < p; ++r) loops.add(-k[r], cross[r], z, row);
       loops.add(1, row, z, cross[0]);
       for (int r = 0; r < p; ++r) {
-        by_covariance[static_cast<std::size_t>(r * p)] += by_first[static_cast<std::size_t>(r)] / 2;
+        by_covariance[static_cast<std::size_t>(Index{r} * p)] += by_first[static_cast<std::size_t>(r)] / 2;
         by_covariance[static_cast<std::size_t>(r)] += by_first[static_cast<std::size_t>(r)] / 2;
       }
       by_covariance[0] += by_s;
@@ -204,7 +204,7 @@ class Element {
     inverse_roots_.resize(static_cast<std::size_t>(chunk.count));
     gram.resize(unknowns_, width_);
     end.set_zero(p, width_);
-    covariance.assign(static_cast<std::size_t>(p * p), Real(0));
+    covariance.assign(static_cast<std::size_t>(Index{p} * p), Real(0));
     block_ = {};
     block_.places = states.places();
     block_.count = chunk.count;

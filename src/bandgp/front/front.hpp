@@ -557,7 +557,7 @@ class Front {
       for (Index s = 0; s < layout_.state_begin(); ++s) front_[s][lambda + i] -= product_[i][s];
       for (int k = 0; k < p; ++k) {
         if (c > 0) front_[here + k][lambda + i] -= element(c).end[i][k];
-        front_[lambda + i][lambda + k] -= element(c).covariance[static_cast<std::size_t>(i * p + k)];
+        front_[lambda + i][lambda + k] -= element(c).covariance[static_cast<std::size_t>(Index{i} * p + k)];
       }
       front_[next + i][lambda + i] += 1;
     }
@@ -719,11 +719,11 @@ class Front {
     element(c).make_solved(
         states_, work(c).points, 0, [](Index, Index) { return Real(0); }, Table<Real>{});
     const Index at_lambda = layout_.multiplier_slot();
-    work(c).by_covariance.assign(static_cast<std::size_t>(p * p), Real(0));
+    work(c).by_covariance.assign(static_cast<std::size_t>(Index{p} * p), Real(0));
     cross_.set_zero(p, slots());  // the multipliers' negative covariances with all slots
     for (int i = 0; i < p && has_end(c); ++i) {
       for (int k = 0; k < p; ++k)
-        work(c).by_covariance[static_cast<std::size_t>(i * p + k)] =
+        work(c).by_covariance[static_cast<std::size_t>(Index{i} * p + k)] =
             -inverse_[at_lambda + i][at_lambda + k] / 2;
       for (Index s = 0; s < slots(); ++s) cross_[i][s] = -inverse_[at_lambda + i][s];
     }
@@ -878,14 +878,14 @@ class Front {
   void make_by_end(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns(), lambda = layout_.multiplier_slot();
-    work(c).by_covariance.assign(static_cast<std::size_t>(p * p), Real(0));
+    work(c).by_covariance.assign(static_cast<std::size_t>(Index{p} * p), Real(0));
     work(c).by_end.set_zero(p, element(c).width());
     for (int i = 0; i < p && has_end(c); ++i) {
       for (Index u = 0; u < unknowns; ++u) work(c).by_end[i][u] = -solved_[lambda + i][u];
       for (Index column = 0; column < b.count; ++column)
         work(c).by_end[i][unknowns + column] = -multipliers(b, column, c)[i];
       for (int k = 0; k < p; ++k) {
-        Real& by = work(c).by_covariance[static_cast<std::size_t>(i * p + k)];
+        Real& by = work(c).by_covariance[static_cast<std::size_t>(Index{i} * p + k)];
         by = inverse_[lambda + i][lambda + k];
         for (Index column = 0; column < b.count; ++column)
           by += multipliers(b, column, c)[i] * multipliers(b, column, c)[k];

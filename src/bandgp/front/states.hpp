@@ -86,8 +86,8 @@ class States {
     for (int r = 0; r < p; ++r) {
       for (int s = r; s < p; ++s) {
         const int k = p - 1 - r, l = p - 1 - s;
-        out[field++ * kStepStride] =
-            scale * j[static_cast<std::size_t>(k + l)] / Real((k == 2 ? 2 : 1) * (l == 2 ? 2 : 1));
+        out[field++ * kStepStride] = scale * j[static_cast<std::size_t>(k) + static_cast<std::size_t>(l)] /
+                                     Real((k == 2 ? 2 : 1) * (l == 2 ? 2 : 1));
       }
     }
   }

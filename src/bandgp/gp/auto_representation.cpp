@@ -59,11 +59,11 @@ std::optional<Failure> AutoRepresentation::choose(const Kernel& kernel, const Ob
 
 Cost AutoRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (in_states(kernel)) {
-    const Cost cost = markov_.cost(kernel, points, q_bound);
+    Cost cost = markov_.cost(kernel, points, q_bound);
     if (std::isfinite(cost.bytes)) return cost;
   }
   if (Representation* other = beside_band(kernel, points, q_bound)) {
-    const Cost cost = other->cost(kernel, points, q_bound);
+    Cost cost = other->cost(kernel, points, q_bound);
     if ((cost.bytes <= max_bytes_ && certified(other)) || method_ == Method::dual) return cost;
   }
   return band_.cost(kernel, points, q_bound);

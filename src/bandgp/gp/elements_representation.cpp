@@ -58,6 +58,7 @@ struct ElementsRepresentation::Parts {
   static void lay_out(const ElementsRepresentation& owner, const double* time, Index n,
                       front::Front<Real>& front) {
     std::vector<front::Gaussians> bases;
+    bases.reserve(owner.smooth_.size());
     for (const SmoothTerm& term : owner.smooth_) {
       const Term& whole = owner.kernel_->terms[term.index];
       bases.push_back({term.design.spacing, whole.lengthscale, term.design.amplitude,

@@ -58,7 +58,7 @@ struct SortedTimes {
 
 }  // namespace
 
-Posterior::Posterior(std::shared_ptr<const Series> series, const Model& model,
+Posterior::Posterior(const std::shared_ptr<const Series>& series, const Model& model,
                      std::unique_ptr<Representation> representation)
     : Posterior(series, model, std::make_unique<Evaluator>(*series, model.mean, std::move(representation))) {}
 

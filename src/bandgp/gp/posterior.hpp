@@ -31,7 +31,7 @@ class Posterior {
  public:
   /// The model in the user's units.  Throws std::runtime_error when A is not positive definite or too large
   /// at θ.
-  Posterior(std::shared_ptr<const Series> series, const Model& model,
+  Posterior(const std::shared_ptr<const Series>& series, const Model& model,
             std::unique_ptr<Representation> representation);
 
   /// With an evaluator of the series that has its memory already, such as that which training ends with:

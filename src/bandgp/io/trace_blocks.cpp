@@ -59,6 +59,7 @@ Subjects read_subjects(const json::Fields& fields, std::size_t entries) {
   using json::require;
   const std::vector<std::string> kernels = fields.texts("kernels");
   std::vector<Index> counts;  // 0: not known
+  counts.reserve(kernels.size());
   for (const std::string& text : kernels)
     counts.push_back(text.empty() ? 0 : std::ssize(parameter_names(parse_kernel(text))));
   const std::vector<Index> kernel = fields.block("kernel", indices_from_base64);
