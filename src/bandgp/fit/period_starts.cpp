@@ -63,6 +63,7 @@ std::vector<double> PeriodStarts::candidates(const Kernel& others, const Term& t
     for (const double frequency : *list) append_new(frequencies, frequency, resolution);
   }
   std::vector<double> periods;
+  periods.reserve(frequencies.size() + 1);
   for (const double frequency : frequencies) periods.push_back(1 / (frequency * time_unit_));
   if (periods.empty()) periods.push_back(samples_.span > 0 ? 0.25 * samples_.span / time_unit_ : 1);
   if (periods.size() > kMostCandidates) periods.resize(kMostCandidates);
