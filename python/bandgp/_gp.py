@@ -45,7 +45,7 @@ class GP:
     progress     show it (default: on a terminal, and in a notebook that has tqdm, once a fit takes more than a second)
 
     After fit(): variance_, lengthscale_, noise_, parameters_, standard_errors_, kernel_, mean_, nll_, certificate_,
-    status_, message_, method_, bandwidth_, reach_, condition_, rounding_, evaluations_, seconds_, series_, remarks_,
+    status_, message_, method_, bandwidth_, reach_, condition_, rounding_, evaluations_, seconds_, series_, remarks_, components_,
     trace_, times_. All are in the units of the data.
     """
 
@@ -261,10 +261,12 @@ class GP:
         gp._take(fitted)
         return gp
 
-    def report(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Write the report: one HTML page that needs nothing else."""
+    def report(self, path: Union[str, os.PathLike[str]], *, horizon: Any = None) -> None:
+        """Write the report: one HTML page that needs nothing else; with `horizon` (as in forecast()) it goes on behind the data."""
         target = os.fspath(path)
-        self._fit.report(target, f"bandgp.{self._constructor()}.fit(t, y).report({target!r})")
+        ahead = None if horizon is None else _inputs.duration(horizon)
+        told = "" if ahead is None else f", horizon={ahead!r}"
+        self._fit.report(target, f"bandgp.{self._constructor()}.fit(t, y).report({target!r}{told})", ahead)
 
     def to_frame(self, t: Any = None) -> pd.DataFrame:
         """The curve as a pandas DataFrame by time: mean, std_latent, std_observed. By default where an eye needs it,
@@ -420,6 +422,12 @@ class GP:
     def remarks_(self) -> list[str]:
         """What the fit should not be left to say by itself: results that mean less than they look."""
         return self._fit.remarks
+
+    @property
+    def components_(self) -> list[dict[str, Any]]:
+        """What every term of the kernel is: its kind (trend, season, oscillation, short-term or unsupported), a sentence
+        about it, and its share of the variance of the data (NaN for a model without its data)."""
+        return [{"kind": kind, "sentence": sentence, "share": share} for kind, sentence, share in self._fit.stories()]
 
     @property
     def trace_(self) -> NDArray[Any]:

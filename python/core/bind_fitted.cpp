@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bandgp/fit/diagnostics.hpp"
+#include "bandgp/fit/explain.hpp"
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/report/curve_times.hpp"
@@ -131,6 +132,20 @@ std::vector<double> forecast_times(const Fitted& self, const std::string& horizo
   return times_after(series, parse_duration(series.axis, horizon), by);
 }
 
+/// Kind, sentence and share of every term.
+nb::list stories(Fitted& self) {
+  std::vector<ComponentStory> told;
+  {
+    const nb::gil_scoped_release unlocked;
+    told =
+        self.with_posterior([&](Posterior& posterior) { return describe_components(self.fit(), posterior); });
+  }
+  nb::list list;
+  for (const ComponentStory& story : told)
+    list.append(nb::make_tuple(story.kind, story.sentence, story.share));
+  return list;
+}
+
 nb::object certificate(const Fitted& self) {
   const Certificate& c = self.fit().certificate;
   if (c.other_model) return nb::none();
@@ -201,7 +216,7 @@ void bind_fitted(nb::module_& m) {
       .def_static("from_text", &from_text, nb::arg("text"), nb::arg("name"), nb::arg("threads"))
       .def("to_text", &model_text)
       .def("save", &Fitted::save, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
-      .def("report", &Fitted::report, nb::arg("path"), nb::arg("command"),
+      .def("report", &Fitted::report, nb::arg("path"), nb::arg("command"), nb::arg("horizon").none(),
            nb::call_guard<nb::gil_scoped_release>())
       .def(
           "set_source",
@@ -214,6 +229,7 @@ void bind_fitted(nb::module_& m) {
       .def("covariance", &covariance, nb::arg("times"))
       .def("sample", &sample, nb::arg("times"), nb::arg("count"), nb::arg("seed"))
       .def("components", &components, nb::arg("times"))
+      .def("stories", &stories)
       .def("functions", &functions, nb::arg("count"), nb::arg("seed"))
       .def("leave_one_out", &leave_one_out)
       .def("whitened_residuals", &whitened, nb::arg("seed"))

@@ -27,13 +27,17 @@ void Fitted::save(const std::string& path) const {
   write_or_refuse([&] { write_file(path, text); });
 }
 
-void Fitted::report(const std::string& path, const std::string& command) const {
+void Fitted::report(const std::string& path, const std::string& command,
+                    const std::optional<std::string>& horizon) const {
   write_or_refuse([&] { require_writable(path); });  // before the work, not after it
   ReportOptions options;
   options.command = command;
   options.created = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
   options.threads = threads_;
   options.spelling = argument_spelling;
+  if (horizon) options.horizon = parse_duration(fit_.series->axis, *horizon);
+  if (horizon && !(options.horizon > 0))
+    throw std::invalid_argument("horizon: " + *horizon + " is not positive");
   const std::string page = report_page(collect_report(fit_, options));
   write_or_refuse([&] { write_file(path, page); });
 }

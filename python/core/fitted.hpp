@@ -2,6 +2,7 @@
 // A fit with what Python may change about it.
 #pragma once
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -30,7 +31,9 @@ class Fitted {
   }
 
   void save(const std::string& path) const;
-  void report(const std::string& path, const std::string& command) const;
+  /// With a forecast up to a horizon such as 48h, where there is one.
+  void report(const std::string& path, const std::string& command,
+              const std::optional<std::string>& horizon) const;
 
  private:
   FitResult fit_;

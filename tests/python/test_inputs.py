@@ -160,7 +160,7 @@ def test_rows_keep_their_place(small):
     assert np.array_equal(loo.standardised[:-1], in_order.standardised[order])
 
 
-def test_forecasts_go_on_from_the_data():
+def test_forecasts_go_on_from_the_data(tmp_path):
     t = np.arange(200.0)
     gp = bandgp.GP("periodic(period=25) + matern12").fit(t, np.sin(2 * np.pi * t / 25) + t / 100)
     ahead = gp.forecast(10)
@@ -169,11 +169,17 @@ def test_forecasts_go_on_from_the_data():
     assert np.array_equal(ahead.mean, mean) and np.array_equal(ahead.std, std)
     assert (ahead.std_observed >= ahead.std).all() and np.abs(ahead.mean - np.sin(2 * np.pi * ahead.time / 25) - 2).max() < 0.5
     assert len(gp.forecast(10, step=2.5).time) == 4
+    season, rest = gp.components_
+    assert season["kind"] == "season" and season["sentence"].startswith("repeats every 2") and 0.5 < season["share"] < 1
+    assert 0 < rest["share"] < 0.5
     hours = np.datetime64("2024-02-28") + np.arange(60) * np.timedelta64(1, "h")
     dated = bandgp.GP("matern12").fit(hours, np.sin(np.arange(60)))
     for horizon in ("3h", datetime.timedelta(hours=3), np.timedelta64(3, "h")):
         assert (dated.forecast(horizon).time == hours[-1] + np.arange(1, 4) * np.timedelta64(1, "h")).all()
     assert len(dated.forecast("1d", "12h").time) == 2
+    dated.report(tmp_path / "out.html", horizon="12h")
+    page = (tmp_path / "out.html").read_text()
+    assert '"forecast_from":2.458' in page and "horizon=" in page
     for horizon in (0, -1, "soon", "10min"):
         with pytest.raises(ValueError):
             dated.forecast(horizon)

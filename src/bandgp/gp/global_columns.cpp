@@ -21,8 +21,9 @@ void weigh_columns(Index p, const std::function<double(Index, Index)>& product, 
   out.count = p;
   out.beta.assign(static_cast<std::size_t>(p), 0.0);
   out.covariance.assign(static_cast<std::size_t>(p * p), 0.0);
-  std::vector<double> root(static_cast<std::size_t>(p * p));
-  const auto l = [&](Index i, Index j) -> double& { return root[static_cast<std::size_t>(i * p + j)]; };
+  constexpr Index kMost = coefficient_count(Mean::linear);
+  double root[kMost * kMost] = {};
+  const auto l = [&](Index i, Index j) -> double& { return root[i * kMost + j]; };
   for (Index i = 0; i < p; ++i) {  // M = LLᵀ
     for (Index j = 0; j <= i; ++j) {
       double sum = product(i + 1, j + 1);
