@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that a report shows.  Plain numbers in the user's units: whoever has them can have a page.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ struct ReportOptions {
   std::string command = {}, created = {};
   Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
+  std::function<void(Index done, Index of)> progress = {};  // parts of the work, as they are done
 };
 
 /// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
