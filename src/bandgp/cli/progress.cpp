@@ -104,16 +104,23 @@ Progress::Progress(bool quiet, const Series& series, const FitOptions& options)
       forecast_(series.size(), options) {}
 
 /// What an evaluation on all the data takes, once a part has told about where the parameters are, and again
-/// in the last stages.
+/// in the last stages: from the cost on a stretch of them, for building what all of them need would itself
+/// take as long as an evaluation.
 void Progress::estimate(const TraceEntry& entry) {
   constexpr int kEnough = 24;  // evaluations of the search
-  if (entry.stage == estimated_at_ || (entry.stage == 0 && entry.evaluation < kEnough)) return;
+  constexpr Index kStretch = 65536;
+  const Method method = options_.cut.method;
+  const bool linear = method == Method::automatic || method == Method::band || method == Method::dual;
+  if (!linear || entry.stage == estimated_at_ || (entry.stage == 0 && entry.evaluation < kEnough)) return;
   estimated_at_ = entry.stage;
   const Kernel kernel = parse_kernel(entry.kernel);
   if (series_.size() <= entry.n || kernel.terms.size() != options_.kernel.terms.size()) return;
   Model model{kernel, kUnset, options_.mean};
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) set_parameter(model, i, entry.parameters[i]);
-  forecast_.set_cost(estimate_cost(series_, model, options_.cut, options_.max_bytes).seconds_per_evaluation);
+  const IndexRange stretch{0, std::min(kStretch, series_.size())};
+  const Series part = subseries(series_, std::span(&stretch, 1));
+  const double seconds = estimate_cost(part, model, options_.cut).seconds_per_evaluation;
+  forecast_.set_cost(seconds * static_cast<double>(series_.size()) / static_cast<double>(part.size()));
 }
 
 void Progress::show(const TraceEntry& entry) {
