@@ -43,5 +43,6 @@ NB_MODULE(_core, m) {
   bind_data(m);
   bind_fitted(m);
   bind_tools(m);
+  bind_periods(m);
   bind_experiments(m);
 }

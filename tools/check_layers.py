@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 
 GP = {"base", "simd", "series", "kernel", "band", "bandwidth", "basis", "markov", "front"}
-FIT = GP | {"gp", "methods", "optimize"}
+FIT = GP | {"gp", "methods", "optimize", "period"}
 IO = {"base", "series", "kernel", "bandwidth", "gp", "fit"}
 MAY_INCLUDE = {
     "base": set(),
@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "gp": GP,
     "methods": GP | {"gp"},
     "optimize": {"base"},
+    "period": {"base", "series"},
     "fit": FIT,
     "io": IO,
     "report": IO | {"io"},

@@ -4,7 +4,7 @@ import { Extremes, lowerBound } from './decimate.js';
 import { byId, el, svg } from './dom.js';
 import { number } from './format.js';
 import { overview } from './overview.js';
-import { drawBand, drawLevel, drawLine, drawPoints } from './paint.js';
+import { drawBand, drawLevel, drawLine, drawMoment, drawPoints } from './paint.js';
 import { colour } from './theme.js';
 
 const Q = 1.959963984540054; // Φ(1.96) = 0.975
@@ -69,7 +69,8 @@ function tools(view) {
     button('+', 'Zoom in', () => view.zoom(0.5)), button('−', 'Zoom out', () => view.zoom(2)), reset);
 }
 
-export function curveChart({ view, axis, names, points, curve }) {
+export function curveChart({ view, axis, names, points, curve, forecastFrom }) {
+  if (forecastFrom !== null) LAYERS.observed.on = true; // a forecast is of observations
   const host = byId('curve-chart');
   const layers = [points && 'points', curve && 'mean', curve && 'band', curve && curve.noise > 0 && 'observed'].filter(Boolean);
   let chart = null;
@@ -95,6 +96,7 @@ export function curveChart({ view, axis, names, points, curve }) {
       if (points && LAYERS.points.on) drawPoints(u, points, { colour: colour('data-dense'), markOf: () => plain, errors: points.errors });
       if (curve && LAYERS.observed.on && curve.noise > 0) drawBand(u, curve.observed(), { fill: null, edge: colour('data') });
       if (curve && LAYERS.mean.on) drawLine(u, curve.mean, { colour: colour('mean'), width: 1.8 });
+      if (forecastFrom !== null) drawMoment(u, forecastFrom, { colour: colour('muted'), dash: [3, 3] });
     },
     readout(t) {
       const parts = [];
@@ -115,6 +117,30 @@ export function curveChart({ view, axis, names, points, curve }) {
   host.append(el('p', { class: 'hint', id: 'keys' },
     'Drag to zoom, shift-drag to move, double-click to see everything. With the chart in focus: ← → move, + − or the wheel zoom, 0 or Home shows everything.'));
   return chart;
+}
+
+/// One term's share of the curve with its band, over the same times as the others.
+export function componentChart({ host, view, axis, names, label, curve, forecastFrom }) {
+  return timeChart({
+    host, view, axis, height: 170, label, timeLabel: names.time, valueLabel: names.value,
+    extent(min, max) {
+      const [from, to] = seen(curve.mean.times, min, max);
+      const [low, high] = curve.mean.extremes.of(from, to), room = high - low;
+      const [least, most] = [curve.band.low.extremes.of(from, to)[0], curve.band.high.extremes.of(from, to)[1]];
+      // A band that is wide because nobody knows the level must not flatten the curve.
+      return padded(room > 0 ? [Math.max(least, low - room), Math.min(most, high + room)] : [least, most]);
+    },
+    draw(u) {
+      drawBand(u, curve.band, { fill: colour('band'), edge: colour('band-edge') });
+      drawLevel(u, 0, { colour: colour('line') });
+      drawLine(u, curve.mean, { colour: colour('mean'), width: 1.6 });
+      if (forecastFrom !== null) drawMoment(u, forecastFrom, { colour: colour('muted'), dash: [3, 3] });
+    },
+    readout(t) {
+      const i = nearest(curve.mean.times, t);
+      return `${axis.text(t, (view.max - view.min) / 1000)}  ·  ${number(curve.mean.values[i], 4)} ± ${number(Q * curve.deviation[i], 2)} (95 %)`;
+    },
+  });
 }
 
 export function residualChart({ view, axis, names, points, standardised }) {

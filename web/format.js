@@ -6,7 +6,7 @@ const TIMES = '\u00a0×\u00a0'; // does not break
 const PLUS_MINUS = '\u00a0±\u00a0';
 
 const minus = (text) => text.replace('-', MINUS);
-const power = (exponent) => `10${[...String(exponent)].map((c) => SUPERSCRIPT[c]).join('')}`;
+export const power = (exponent) => `10${[...String(exponent)].map((c) => SUPERSCRIPT[c]).join('')}`;
 const exponentOf = (value) => (value === 0 ? 0 : Number(Math.abs(value).toExponential().split('e')[1]));
 const isPlain = (exponent) => exponent >= -4 && exponent < 7;
 

@@ -2,12 +2,14 @@
 import { timeAxis } from './axis.js';
 import { unpack } from './blocks.js';
 import { copyButton } from './copy.js';
+import { components } from './components.js';
 import { curveChart, curveSeries, residualChart } from './curve.js';
 import { Extremes } from './decimate.js';
 import { diagnostics } from './diagnostics.js';
 import { byId, el } from './dom.js';
 import { count } from './format.js';
 import { matrices } from './matrix.js';
+import { periods } from './periods.js';
 import { certificate, parameterTable, summary } from './summary.js';
 import { startTheme } from './theme.js';
 import { training } from './training.js';
@@ -67,12 +69,15 @@ function charts() {
   }
   const all = [points?.times, curveTimes].filter(Boolean);
   if (all.length === 0) {
-    byId('curve').hidden = byId('residuals').hidden = true;
+    byId('curve').hidden = byId('residuals').hidden = byId('components').hidden = true;
     return;
   }
   const view = new View(Math.min(...all.map((t) => t[0])), Math.max(...all.map((t) => t[t.length - 1])));
-  curveChart({ view, axis, names, points, curve });
+  const forecastFrom = report.forecast_from === null ? null : axis.toPlot(report.forecast_from);
+  byId('forecast-note').hidden = forecastFrom === null;
+  curveChart({ view, axis, names, points, curve, forecastFrom });
   byId('curve-chart').view = view; // for tests and the curious
+  components({ told: report.components, view, axis, names, array, times, forecastFrom });
   if (points && report.points.standardised) {
     residualChart({ view, axis, names, points, standardised: array(report.points.standardised) });
     diagnostics(report.noise);
@@ -85,9 +90,10 @@ startTheme();
 head();
 summary(report, axis);
 charts();
+periods(report.spectra, report.axis.unit);
 parameterTable(report);
 certificate(report);
 training(report);
 matrices(report);
-contents(['curve', 'residuals', 'parameters', 'exactness', 'training', 'matrix', 'reproduce']);
+contents(['curve', 'components', 'residuals', 'periods', 'parameters', 'exactness', 'training', 'matrix', 'reproduce']);
 document.documentElement.dataset.ready = 'yes';

@@ -164,3 +164,17 @@ export function drawLevel(u, value, { colour, dash = [] }) {
     ctx.stroke();
   });
 }
+
+/// A vertical line at one time.
+export function drawMoment(u, time, { colour, dash = [] }) {
+  const f = frame(u);
+  inside(u, (ctx) => {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = f.ratio;
+    ctx.setLineDash(dash.map((d) => d * f.ratio));
+    ctx.beginPath();
+    ctx.moveTo(f.x(time), f.top);
+    ctx.lineTo(f.x(time), f.top + f.height);
+    ctx.stroke();
+  });
+}

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import instruction_set, version
 from ._gp import GP
+from ._periods import Peak, Periodogram, periodogram
 from ._reproduce import reproduce
-from ._results import Certificate, Evaluation, FitWarning, LeaveOneOut, NotFittedError
+from ._results import Certificate, Evaluation, FitWarning, Forecast, LeaveOneOut, NotFittedError
 from ._tools import Table, bandwidth, nll, read_table, simulate
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 __version__ = version()
 __all__ = [
-    "GP", "BandedGPRegressor", "Certificate", "Evaluation", "FitWarning", "LeaveOneOut", "NotFittedError", "Table",
-    "bandwidth", "instruction_set", "nll", "read_table", "reproduce", "simulate",
+    "GP", "BandedGPRegressor", "Certificate", "Evaluation", "FitWarning", "Forecast", "LeaveOneOut", "NotFittedError", "Peak",
+    "Periodogram", "Table", "bandwidth", "instruction_set", "nll", "periodogram", "read_table", "reproduce", "simulate",
 ]
 
 

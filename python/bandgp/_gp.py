@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import _core, _inputs
 from ._options import assignments, make_cut, positive, thread_count, told_by, whole
 from ._progress import Progress
-from ._results import Array, Certificate, FitWarning, LeaveOneOut, NotFittedError, certificate_of
+from ._results import Array, Certificate, FitWarning, Forecast, LeaveOneOut, NotFittedError, certificate_of
 from ._tools import Table, series_of
 
 if TYPE_CHECKING:
@@ -172,6 +172,17 @@ class GP:
         if observed:
             covariance[np.diag_indices_from(covariance)] += self.noise_
         return mean, covariance
+
+    def forecast(self, horizon: Any, step: Any = None) -> Forecast:
+        """What comes after the data: times from the last one on, up to `horizon` later, and the curve there.
+
+        horizon, step   a number in units of time, text such as "48h" (s, min, h, d, y) or a timedelta for dates;
+                        by default a step is the data's median spacing
+        """
+        axis = self._fit.series.axis
+        times = self._fit.forecast_times(_inputs.duration(horizon), None if step is None else _inputs.duration(step))
+        mean, latent, observed = self._fit.predict(times, True)
+        return Forecast(_inputs.to_dates(axis, times), mean, np.sqrt(np.maximum(latent, 0)), np.sqrt(np.maximum(observed, 0)))
 
     def sample(self, t: Any, n: int = 1, *, seed: int = 0, observed: bool = False) -> Array:
         """`n` draws of the curve given the data, one row each; the same seed gives the same draws."""
@@ -370,7 +381,7 @@ class GP:
     @property
     def bandwidth_(self) -> Optional[int]:
         """Of the banded matrix in use; None where there is none."""
-        return None if self._fit.method in ("markov", "elements") else self._fit.bandwidth
+        return None if self._fit.method in ("markov", "elements", "columns") else self._fit.bandwidth
 
     @property
     def reach_(self) -> float:

@@ -78,6 +78,15 @@ def times_on(axis: _core.TimeAxis, values: Any, name: str = "t") -> Array:
     return result
 
 
+def duration(length: Any) -> str:
+    """A length of time as text: a number of units of time, "48h", or a timedelta."""
+    if isinstance(length, str):
+        return length
+    if isinstance(length, (datetime.timedelta, np.timedelta64)):
+        return f"{float(np.timedelta64(length) / np.timedelta64(1, 's'))}s"
+    return repr(float(length))
+
+
 def to_dates(axis: _core.TimeAxis, times: Array, *, given: bool = False) -> NDArray[Any]:
     """Times of a fit as the user knows them: datetime64 where they were dates.
 

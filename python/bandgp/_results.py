@@ -58,6 +58,16 @@ class LeaveOneOut:
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """The curve after the data: times (datetime64 for dates), mean and standard deviations."""
+
+    time: NDArray[Any]
+    mean: Array
+    std: Array  # of the curve
+    std_observed: Array  # of a new observation
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """One evaluation at given parameters."""
 

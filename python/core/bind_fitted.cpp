@@ -11,6 +11,7 @@
 #include "bandgp/fit/parameters.hpp"
 #include "bandgp/fit/remarks.hpp"
 #include "bandgp/report/curve_times.hpp"
+#include "bandgp/series/forecast_times.hpp"
 #include "bindings.hpp"
 #include "fitted.hpp"
 #include "training.hpp"
@@ -121,6 +122,15 @@ std::vector<double> nice_times(const Fitted& self) {
   return curve_times(times, fit.model.kernel);
 }
 
+/// Times after the data: durations as text, such as 48h or a number of the axis' units; no step: its spacing.
+std::vector<double> forecast_times(const Fitted& self, const std::string& horizon,
+                                   const std::optional<std::string>& step) {
+  const Series& series = *self.fit().series;
+  const double by = step ? parse_duration(series.axis, *step) : 0;
+  if (step && !(by > 0)) throw std::invalid_argument("step: " + *step + " is not positive");
+  return times_after(series, parse_duration(series.axis, horizon), by);
+}
+
 nb::object certificate(const Fitted& self) {
   const Certificate& c = self.fit().certificate;
   if (c.other_model) return nb::none();
@@ -159,7 +169,7 @@ void bind_fitted(nb::module_& m) {
          int max_evaluations, bool standard_errors, double max_bytes, Index threads,
          const nb::object& progress, const nb::object& announce) {
         FitOptions options;
-        options.kernel = parse_kernel(kernel);
+        options.kernel = parse_kernel(kernel, durations_on(series.series->axis));
         options.mean = parse_mean(mean);
         options.cut = cut;
         options.init = init;
@@ -208,6 +218,12 @@ void bind_fitted(nb::module_& m) {
       .def("leave_one_out", &leave_one_out)
       .def("whitened_residuals", &whitened, nb::arg("seed"))
       .def("curve_times", [](const Fitted& self) { return to_numpy(nice_times(self)); })
+      .def(
+          "forecast_times",
+          [](const Fitted& self, const std::string& horizon, const std::optional<std::string>& step) {
+            return to_numpy(forecast_times(self, horizon, step));
+          },
+          nb::arg("horizon"), nb::arg("step").none())
       .def_prop_ro("series", [](const Fitted& self) { return SharedSeries{self.fit().series}; })
       .def_prop_ro("status", [](const Fitted& self) { return status_name(self.fit().status); })
       .def_prop_ro("message", [](const Fitted& self) { return self.fit().message_as(argument_spelling); })

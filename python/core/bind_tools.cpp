@@ -15,8 +15,9 @@
 namespace bandgp::python {
 namespace {
 
-Model model_of(const std::string& kernel, double noise, const std::string& mean) {
-  return {parse_kernel(kernel), noise, parse_mean(mean)};
+Model model_of(const std::string& kernel, double noise, const std::string& mean,
+               const ReadDuration& duration = no_duration) {
+  return {parse_kernel(kernel, duration), noise, parse_mean(mean)};
 }
 
 Cut cut_of(const std::string& method, const std::string& rule, double tolerance, Index bandwidth,
@@ -44,7 +45,7 @@ class Loss {
 
   /// The NLL, or the reason why there is none: singular, too_large; and its gradient by log parameter.
   nb::tuple operator()(const std::string& kernel, double noise, bool with_gradient) {
-    const Model model{parse_kernel(kernel), noise, mean_};
+    const Model model{parse_kernel(kernel, durations_on(series_->axis)), noise, mean_};
     require_usable(model, *series_);
     std::optional<Failure> failure;
     Likelihood likelihood;
@@ -75,7 +76,7 @@ class Loss {
 /// Everything `bandgp nll` tells.
 nb::dict evaluation(const SharedSeries& shared, const std::string& kernel, double noise,
                     const std::string& mean, const Cut& cut, Index threads) {
-  const Model model = model_of(kernel, noise, mean);
+  const Model model = model_of(kernel, noise, mean, durations_on(shared.series->axis));
   require_usable(model, *shared.series);
   EvaluationResult result;
   {
@@ -126,19 +127,21 @@ void bind_tools(nb::module_& m) {
         nb::arg("bandwidth"), nb::arg("reach"), nb::arg("inducing"), nb::arg("move_inducing"),
         nb::arg("neighbours"), nb::arg("taper_range"), nb::arg("taper"));
   m.def(
-      "parameter_names", [](const std::string& kernel) { return parameter_names(parse_kernel(kernel)); },
+      "parameter_names",
+      [](const std::string& kernel) { return parameter_names(parse_kernel(kernel, any_duration)); },
       nb::arg("kernel"));
   m.def(
       "parameter_units",
       [](const std::string& kernel) {
         std::vector<std::string_view> units;
-        const Model model{parse_kernel(kernel)};
+        const Model model{parse_kernel(kernel, any_duration)};
         for (const auto& parameter : parameters(model)) units.push_back(unit_name(parameter.kind->unit));
         return units;
       },
       nb::arg("kernel"), "variance, time or none, for each of parameter_names().");
   m.def(
-      "is_single_se", [](const std::string& kernel) { return parse_kernel(kernel).is_single_se(); },
+      "is_single_se",
+      [](const std::string& kernel) { return parse_kernel(kernel, any_duration).is_single_se(); },
       nb::arg("kernel"));
   m.def(
       "kernel_text",
@@ -172,7 +175,7 @@ void bind_tools(nb::module_& m) {
       "bandwidth_on_series",
       [](const SharedSeries& shared, const std::string& kernel, double noise, const std::string& mean,
          double nats) {
-        const Model model = model_of(kernel, noise, mean);
+        const Model model = model_of(kernel, noise, mean, durations_on(shared.series->axis));
         BandwidthRules rules;
         {
           const nb::gil_scoped_release unlocked;

@@ -10,6 +10,7 @@
 #include "bandgp/io/model_file.hpp"       // models out and in
 #include "bandgp/io/read_table.hpp"       // tables in, whatever their format
 #include "bandgp/kernel/kernel.hpp"       // covariance functions: sums of terms
+#include "bandgp/period/periods.hpp"      // periodograms and the periods in them
 #include "bandgp/report/report_data.hpp"  // a fit as one HTML page
 #include "bandgp/series/series.hpp"       // times, values, errors: sorted, merged, scaled
 #include "bandgp/version.hpp"

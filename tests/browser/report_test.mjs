@@ -110,6 +110,8 @@ test('everything is on the page, and nothing is fetched', async () => {
   assert.match(await page.textContent('#parameter-table'), /lengthscale1\.553\s±\s0\.068/);
   assert.match(await page.textContent('#command'), /^bandgp fit .*sunspots\.csv --quiet -o sunspots\.json --report sunspots\.html$/);
   assert.equal(await page.locator('#diagnostics svg').count(), 3);
+  assert.equal(await page.locator('#period-plots svg').count(), 2);
+  assert.match(await page.textContent('#period-table'), /11\.05/);
   assert.equal(await page.locator('#training-plots svg').count(), 2);
   assert.ok(await page.locator('#training-plots g path').count() > 40, 'an evaluation is missing');
   assert.equal(await page.locator('#matrix-plots svg').count(), 3); // the grid's matrix from afar and from near, and the covariance
@@ -307,6 +309,34 @@ test('a narrow screen scrolls in one direction only', async () => {
   await page.finish();
 });
 
+test('the periods of the data, and those that the model leaves', async () => {
+  const random = generator();
+  const lines = ['when,y'];
+  for (let i = 0; i < 1200; i++) { // hours: a day, and a period of 5 h that the model does not have
+    const t = new Date(Date.UTC(2024, 0, 1) + 3600e3 * i).toISOString().slice(0, 16);
+    lines.push(`${t},${(3 * Math.sin(2 * Math.PI * i / 24) + Math.sin(2 * Math.PI * i / 5) + 0.3 * (random() + random())).toFixed(4)}`);
+  }
+  writeFileSync(join(folder, 'hours.csv'), `${lines.join('\n')}\n`);
+  bandgp('fit', 'hours.csv', '--kernel', 'matern32*cos', '--fix', 'period=24h,lengthscale=1000h', '--quiet', '-o', 'hours.json', '--report', 'hours.html');
+  const page = await open('hours.html');
+  await shot(page, 'periods', { fullPage: true });
+  assert.equal(await page.locator('#period-plots svg').count(), 2);
+  assert.deepEqual(await page.locator('#period-plots svg').first().locator('circle').count(), 2, 'marked peaks');
+  const captions = await page.locator('#period-plots figcaption').allTextContents();
+  assert.match(captions[0], /2 peaks stand out/);
+  assert.match(captions[1], /1 peak stands out/);
+  const tables = page.locator('#period-table table');
+  assert.equal(await tables.count(), 2);
+  const told = async (i) => (await tables.nth(i).locator('tbody tr').allTextContents()).map((row) => parseFloat(row.slice(1)));
+  const unit = (await tables.nth(0).locator('tbody td').first().textContent()).split(/\s/).at(-1);
+  const hours = { h: 1, d: 1 / 24, min: 60 }[unit];
+  const [day, five] = await told(0);
+  assert.ok(Math.abs(day - 24 * hours) < 0.01 * 24 * hours && Math.abs(five - 5 * hours) < 0.01 * 5 * hours, `${day} ${five} ${unit}`);
+  assert.ok(Math.abs((await told(1))[0] - 5 * hours) < 0.01 * 5 * hours);
+  assert.ok(await page.locator('#contents a[href="#periods"]').count() === 1);
+  await page.finish();
+});
+
 test('dates on the axis', async () => {
   execFileSync(SAMPLE_PAGE, [join(folder, 'dates.html')]);
   const page = await open('dates.html');
@@ -343,6 +373,37 @@ test('a sum of kernels says why there is no matrix', async () => {
   const page = await open('sum.html');
   assert.match(await page.textContent('#summary'), /Squared exponential \+ Matérn 1\/2/);
   assert.match(await page.textContent('#matrix-lead'), /no matrix of the whole series/);
+  await page.finish();
+});
+
+test('components have a sentence and a chart each, and a forecast goes on behind the data', async () => {
+  const random = generator();
+  const rows = Array.from({ length: 400 }, (_, i) => `${i},${(3 * Math.sin(2 * Math.PI * i / 25) + i / 100 + 0.3 * random()).toFixed(4)}`);
+  writeFileSync(join(folder, 'season.csv'), `t,y\n${rows.join('\n')}\n`);
+  bandgp('fit', 'season.csv', '--kernel', 'periodic(period=25) + se(lengthscale=150)', '--quiet', '-o', 'season.json');
+  bandgp('report', 'season.json', '--horizon', '100', '-o', 'season.html');
+  const page = await open('season.html');
+  assert.equal(await page.locator('#component-list .component canvas').count(), 2);
+  assert.match(await page.locator('#component-list').textContent(), /1\. Season, \d\d\.\d.% of the variance.*Repeats every 2[45][\d.]* ± /);
+  assert.ok((await pixels(page, '#component-list', 'mean')).near > 100);
+  assert.ok(await page.locator('#forecast-note').isVisible());
+  assert.equal((await view(page)).full.max, 499);
+  // The curve of the other charts moves with them.
+  const before = await checksum(page, '#component-list');
+  await page.locator('#curve-chart button[title="Zoom in"]').click();
+  await frames(page);
+  assert.notEqual(await checksum(page, '#component-list'), before);
+  await page.evaluate(axe);
+  assert.deepEqual((await page.evaluate(() => window.axe.run())).violations.map((v) => v.id), []);
+  await shot(page, 'components', { fullPage: true });
+  await page.finish();
+});
+
+test('a single term is told without a chart of its own, and without a forecast there is none', async () => {
+  const page = await open('small.html');
+  assert.equal(await page.locator('#component-list .component').count(), 1);
+  assert.equal(await page.locator('#component-list canvas').count(), 0);
+  assert.ok(await page.locator('#forecast-note').isHidden());
   await page.finish();
 });
 

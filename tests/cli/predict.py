@@ -84,6 +84,31 @@ def test_times_come_back_as_they_were_written(f):
     require(f.run("predict", "-", "--at", "at.csv", stdin=model).stdout.splitlines()[1:] == out, "model from stdin")
 
 
+def test_a_horizon_goes_on_from_the_data(f):
+    """Numbers and dates, in the data's own spacing or another; the same rows as the times written out."""
+    fitted(f, n=40, gap=0.1)
+    _, rows = table(f.run("predict", "m.json", "--horizon", "0.5").stdout)
+    require([round(r[0], 12) for r in rows] == [4.0, 4.1, 4.2, 4.3, 4.4], rows)
+    _, again = table(f.run("predict", "m.json", "--grid", "4,4.4,0.1").stdout)
+    require(all(math.isclose(a, b, rel_tol=1e-9) for r, s in zip(rows, again) for a, b in zip(r, s)), again)
+    _, rows = table(f.run("predict", "m.json", "--horizon", "1", "--step", "0.25", "--components").stdout)
+    require([round(r[0], 9) for r in rows] == [4.15, 4.4, 4.65, 4.9] and len(rows[0]) == 6, rows)
+    hours = [f"2024-02-{28 + h // 24:02d} {h % 24:02d}:00" for h in range(48)]
+    f.write("load.csv", "time,value\n" + "".join(f"{t},{math.sin(h / 4):.3f}\n" for h, t in enumerate(hours) if h % 7 != 3))
+    f.run("fit", "load.csv", "--fix", "variance=1,lengthscale=4,noise=0.1", "-o", "h.json")
+    lines = f.run("predict", "h.json", "--horizon", "3h").stdout.splitlines()[1:]
+    require([line.split(",")[0] for line in lines] == ["2024-03-01 00:00", "2024-03-01 01:00", "2024-03-01 02:00"], lines)
+    lines = f.run("predict", "h.json", "--horizon", "1d", "--step", "12h").stdout.splitlines()[1:]
+    require([line.split(",")[0] for line in lines] == ["2024-03-01 11:00", "2024-03-01 23:00"], lines)
+    f.refused("predict", "h.json", "--horizon", "30min", says=["--horizon", "shorter than a step"])
+    f.refused("predict", "h.json", "--horizon", "soon", says=["--horizon", "soon"])
+    f.refused("predict", "m.json", "--horizon", "48h", says=["--horizon", "48h"])
+    f.refused("predict", "m.json", "--horizon", "-1", says=["--horizon"])
+    f.refused("predict", "m.json", "--horizon", "1", "--step", "0", says=["--step"])
+    f.refused("predict", "m.json", "--horizon", "1", "--grid", "0,1,1", says=["--horizon", "--grid"])
+    f.refused("predict", "m.json", "--grid", "0,1,1", "--step", "1", says=["--step"])
+
+
 def test_json_has_the_same_columns(f):
     fitted(f)
     flags = ["predict", "m.json", "--grid", "0,20,0.25", "--samples", 2, "--components"]
@@ -230,7 +255,7 @@ def test_an_uncertified_model_predicts_and_says_so(f):
 def test_mistakes(f):
     fitted(f)
     f.refused("predict", says="MODEL")
-    f.refused("predict", "m.json", says="--at FILE and --grid")
+    f.refused("predict", "m.json", says="give one of --at FILE, --grid A,B,STEP and --horizon")
     f.write("at.csv", "1\n2\n")
     f.refused("predict", "m.json", "--at", "at.csv", "--grid", "0,1,1", says="one of --at")
     f.refused("predict", "m.json", "--grid", "0,1,1", "--x", "t", says="--x")

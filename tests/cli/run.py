@@ -28,7 +28,10 @@ def test_a_plan_tells_where_every_term_is_held(f):
     for kernel, method, where in (("1*se(lengthscale=20) + 1*matern32(lengthscale=50)", "elements", ["grid", "states"]),
                                   ("1*se(lengthscale=20)", "dual", ["grid"]),
                                   ("1*se(lengthscale=1)", "band", ["band"]),
-                                  ("1*matern12(lengthscale=3)", "markov", ["states"])):
+                                  ("1*matern12(lengthscale=3)", "markov", ["states"]),
+                                  ("1*periodic(period=20, smoothness=1)", "columns", ["columns"]),
+                                  ("1*periodic(period=20, smoothness=1) + 1*matern12(lengthscale=3)", "markov", ["columns", "states"]),
+                                  ("1*se(lengthscale=20) + 1*periodic(period=9, smoothness=1)", "dual", ["grid", "columns"])):
         told = plan(kernel)
         require(told["method"] == method and [t["where"] for t in told["terms"]] == where, told)
         require(told["bytes"] > 0 and told["evaluation_seconds"] > 0 and all(t["rows"] > 0 for t in told["terms"]), told)
@@ -36,6 +39,9 @@ def test_a_plan_tells_where_every_term_is_held(f):
         require(done["method"] == method, done)
     text = f.run("nll", "data.csv", "--kernel", "1*se(lengthscale=20) + 1*matern32(lengthscale=50)", "--noise", 0.1, "--plan").stdout
     require("Gaussians on a grid" in text and "2 states" in text and "NLL" not in text, text)
+    columns = [plan(f"1*periodic(period=20, smoothness={smoothness})", "--tolerance", tolerance)["terms"][0]["rows"]
+               for smoothness, tolerance in ((2, 0.1), (1, 0.1), (1, 1e-8), (0.1, 1e-8))]
+    require(columns == sorted(set(columns)) and all(c % 2 == 1 for c in columns), columns)
     refused = plan("1*se(lengthscale=20)", "--max-bytes", "10kB", code=1)
     require("allowed" in refused["message"], refused)
     f.refused("nll", "data.csv", "--kernel", "1*se(lengthscale=20)", "--noise", 0.1, "--max-bytes", "much", says="--max-bytes")

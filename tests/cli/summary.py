@@ -33,6 +33,25 @@ def test_everything_is_in_the_summary(f):
     require(max(map(len, text.splitlines())) <= 120, text)
 
 
+def test_every_term_is_told_in_a_sentence(f):
+    draw = random.Random(4)
+    f.write("load.csv", "time,load\n" + "".join(
+        f"2024-01-{1 + h // 24:02d} {h % 24:02d}:00,{100 + 8 * math.sin(math.pi * h / 12) + h / 100 + draw.gauss(0, 1):.3f}\n" for h in range(480)))
+    flags = ["load.csv", "--time-unit", "h", "--kernel", "periodic(period=24) + se(lengthscale=200)"]
+    text = f.run("fit", *flags, "-o", "m.json").stdout
+    require(re.search(r"1\. season: repeats every (24\.0|23\.9)\d* ± 0\.0\d+ hours, always in the same shape", text), text)
+    require(re.search(r"2\. (trend|short-term): a smooth curve that forgets itself over [\d.]+", text) and "% of the variance" in text, text)
+    require(max(map(len, text.splitlines())) <= 120, text)
+    told = f.json("fit", *flags)["components"]
+    require([c["kind"] for c in told][0] == "season" and [c["term"] for c in told] == ["periodic", "se"], told)
+    require(0.8 < told[0]["share"] < 1 and 0 < told[1]["share"] < 0.2 and "hours" in told[0]["sentence"], told)
+    # And the report has them, with the forecast that is asked for.
+    f.run("report", "m.json", "--horizon", "2d", "-o", "out.html")
+    page = (f.path / "out.html").read_text()
+    require('"kind":"season"' in page and '"forecast_from":479' in page, page[:200])
+    f.refused("report", "m.json", "--horizon", "later", "-o", "out.html", says="--horizon")
+
+
 def test_leave_one_out_is_what_leaving_out_gives(f):
     # Refit nothing: with the parameters fixed, every point is predicted from a model of the others.
     f.series(n=25)

@@ -45,17 +45,40 @@ Case random_sum(Random& random, std::size_t n) {
   return c;
 }
 
+/// One to three terms, at least one of which oscillates and at least one of which is SE.
+Case oscillating_sum(Random& random, std::size_t n, double least_smoothness = 0.6) {
+  Case c = random_sum(random, n);
+  const double gap = n > 1 ? (c.time.back() - c.time.front()) / static_cast<double>(n) : 1;
+  const char* const sums[] = {"se*cos",
+                              "se*periodic",
+                              "se*periodic + se",
+                              "se + sho",
+                              "se + matern32*cos + matern12",
+                              "se*cos + matern12",
+                              "se*periodic + matern32*cos",
+                              "se + matern12*periodic"};
+  c.model.kernel = parse_kernel(sums[random.integer(0, 7)]);
+  for (Term& term : c.model.kernel.terms) {
+    term.variance = random.log_uniform(0.1, 10);
+    term.lengthscale = gap * random.log_uniform(0.5, 30);
+    term.period = gap * random.log_uniform(1, 30);
+    term.smoothness = random.log_uniform(least_smoothness, 5);
+    term.quality = random.chance(0.1) ? 0.5 : random.log_uniform(0.3, 1e4);
+  }
+  return c;
+}
+
 std::unique_ptr<ElementsRepresentation> make_elements(double tolerance) {
   return std::make_unique<ElementsRepresentation>(tolerance, 1e10);
 }
 
-TEST(Elements, everything_equals_the_dense_model) {
-  Random random(21);
+/// Likelihood, gradient, predictions, covariances and leave-one-out of random problems.
+template <class Draw>
+void expect_everything(Random& random, int trials, const Draw& draw) {
   Used used;
-  const int trials = support::trials(12, 250);
   for (int trial = 0; trial < trials; ++trial) {
-    const std::size_t n = trial % 25 == 24 ? 150 : static_cast<std::size_t>(random.integer(1, 50));
-    const Case c = random_sum(random, n);
+    const Case c = draw(trial);
+    const std::size_t n = c.size();
     const Truth truth(c);
     if (!truth.usable() || truth.condition > 1e11L) continue;
     SCOPED_TRACE(testing::Message() << "trial " << trial << ": " << c);
@@ -75,9 +98,23 @@ TEST(Elements, everything_equals_the_dense_model) {
       Posterior posterior(series, c.model, make_elements(1e-12));
       support::expect_posterior(posterior, truth, times, expected, loo, used);
     });
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
   used.report(trials);
+}
+
+TEST(Elements, everything_equals_the_dense_model) {
+  Random random(21);
+  expect_everything(random, support::trials(12, 250), [&](int trial) {
+    return random_sum(random, trial % 25 == 24 ? 150 : static_cast<std::size_t>(random.integer(1, 50)));
+  });
+}
+
+TEST(Elements, everything_that_oscillates_equals_the_dense_model) {
+  Random random(31);
+  expect_everything(random, support::trials(4, 40), [&](int) {
+    return oscillating_sum(random, static_cast<std::size_t>(random.integer(1, 25)), 1);
+  });
 }
 
 struct Bounds {
@@ -133,6 +170,16 @@ TEST(Elements, no_bound_is_ever_broken_by_the_dense_truth) {
   const int problems = support::trials(200, 10000);
   for (int trial = 0; trial < problems && !HasFailure(); ++trial)
     expect_bounds(random, random_sum(random, static_cast<std::size_t>(random.integer(2, 30))), bounds);
+  bounds.report(problems);
+}
+
+TEST(Elements, no_bound_of_what_oscillates_is_ever_broken_by_the_dense_truth) {
+  Random random(32);
+  Bounds bounds;
+  const int problems = support::trials(60, 5500);
+  for (int trial = 0; trial < problems && !HasFailure(); ++trial)
+    expect_bounds(random, oscillating_sum(random, static_cast<std::size_t>(random.integer(2, 12)), 1),
+                  bounds);
   bounds.report(problems);
 }
 
@@ -240,7 +287,7 @@ TEST(Elements, a_term_of_no_length_is_noise) {
 TEST(Elements, frozen_gives_the_same_likelihood) {
   Random random(25);
   for (int trial = 0; trial < 20; ++trial) {
-    const Case c = random_sum(random, 300);
+    const Case c = trial % 4 == 3 ? oscillating_sum(random, 300, 1) : random_sum(random, 300);
     const Series series = support::make_series(c);
     auto made = make_elements(1e-6);
     ElementsRepresentation& elements = *made;
@@ -262,7 +309,7 @@ TEST(Elements, components_equal_the_dense_ones) {
   Random random(24);
   int seen = 0;
   for (int trial = 0; trial < 20; ++trial) {
-    const Case c = random_sum(random, 30);
+    const Case c = trial % 3 == 2 ? oscillating_sum(random, 30) : random_sum(random, 30);
     const dense::Problem problem = support::exact_problem(c);
     const auto solved = dense::solve_gls(problem);
     const Real condition = support::condition(dense::covariance(problem));

@@ -14,12 +14,15 @@ namespace {
 using namespace bandgp;
 using support::Random;
 
+/// SE, times the cosine of a multiple of a period where there is one.
 struct Smooth {
-  double variance, lengthscale;
+  double variance, lengthscale, period = 0;
+  Index harmonic = 0;
 };
+/// A Matérn term, times a cosine where there is a period; or a damped oscillator where there is a quality.
 struct Rough {
   int states;
-  double variance, lengthscale;
+  double variance, lengthscale, period = 0, quality = 0;
 };
 struct Problem {
   std::vector<Smooth> smooth;
@@ -49,10 +52,19 @@ void lay_out(const Problem& p, front::Front<Real>& front) {
     const double spacing = 0.36 * term.lengthscale;
     bases.push_back({spacing, term.lengthscale,
                      std::sqrt(term.variance * spacing / term.lengthscale * std::sqrt(2 / std::numbers::pi)),
-                     5.6 * term.lengthscale, term.lengthscale > 10 * p.smooth.back().lengthscale ? 10 : 18});
+                     5.6 * term.lengthscale, term.lengthscale > 10 * p.smooth.back().lengthscale ? 10 : 18,
+                     term.period > 0 ? 1 / term.period : 0, term.harmonic});
   }
-  for (const Rough& term : p.rough)
-    terms.push_back({term.states, term.variance, std::sqrt(2.0 * term.states - 1) / term.lengthscale});
+  using markov::StateKind;
+  for (const Rough& term : p.rough) {
+    const double rate = std::sqrt(2.0 * term.states - 1) / term.lengthscale;
+    if (term.quality > 0)
+      terms.push_back({2, term.variance, 0, StateKind::oscillator, 1 / term.period, term.quality});
+    else if (term.period > 0)
+      terms.push_back({2 * term.states, term.variance, rate, StateKind::turning, 1 / term.period});
+    else
+      terms.push_back({term.states, term.variance, rate});
+  }
   front.lay_out(p.time.data(), std::ssize(p.time), bases, terms, 3);
 }
 
@@ -86,10 +98,13 @@ Computed<Real> compute(const Problem& p, Index threads = 1) {
   for (std::size_t t = 0; t < p.smooth.size(); ++t) {
     result.gradient.push_back(slopes.basis_variance[t]);
     result.gradient.push_back(slopes.basis_lengthscale[t]);
+    if (p.smooth[t].period > 0) result.gradient.push_back(slopes.basis_period[t]);
   }
   for (std::size_t t = 0; t < p.rough.size(); ++t) {
     result.gradient.push_back(slopes.state_variance[t]);
-    result.gradient.push_back(slopes.state_lengthscale[t]);
+    if (p.rough[t].quality == 0) result.gradient.push_back(slopes.state_lengthscale[t]);
+    if (p.rough[t].period > 0) result.gradient.push_back(slopes.state_period[t]);
+    if (p.rough[t].quality > 0) result.gradient.push_back(slopes.state_quality[t]);
   }
   result.gradient.push_back(0);
   for (Index i = 0; i < n; ++i)
@@ -99,17 +114,28 @@ Computed<Real> compute(const Problem& p, Index threads = 1) {
   return result;
 }
 
-dense::Matrix covariance(const Problem& p, dense::Real noise_factor) {
+dense::Real value(const Smooth& term, dense::Real lag) {
+  const dense::Real value = term.variance * dense::shape_value("se", lag / term.lengthscale);
+  const dense::Real angle =
+      2 * std::numbers::pi_v<dense::Real> * static_cast<dense::Real>(term.harmonic) * lag;
+  return term.period > 0 ? value * std::cos(angle / term.period) : value;
+}
+dense::Real value(const Rough& term, dense::Real lag) {
   const char* const names[] = {"matern12", "matern32", "matern52"};
+  const dense::Real s = term.period > 0 ? 2 * std::numbers::pi_v<dense::Real> * lag / term.period : 0;
+  if (term.quality == 0)
+    return term.variance * dense::shape_value(names[term.states - 1], lag / term.lengthscale) * std::cos(s);
+  const dense::Real a = s / (2 * static_cast<dense::Real>(term.quality)), b = std::sqrt(s * s - a * a);
+  return term.variance * std::exp(-a) * (std::cos(b) + (b > 0 ? a * std::sin(b) / b : 0));
+}
+dense::Matrix covariance(const Problem& p, dense::Real noise_factor) {
   const std::size_t n = p.time.size();
   dense::Matrix a(n, n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       const dense::Real lag = std::abs(static_cast<dense::Real>(p.time[i]) - p.time[j]);
-      for (const Smooth& term : p.smooth)
-        a(i, j) += term.variance * dense::shape_value("se", lag / term.lengthscale);
-      for (const Rough& term : p.rough)
-        a(i, j) += term.variance * dense::shape_value(names[term.states - 1], lag / term.lengthscale);
+      for (const Smooth& term : p.smooth) a(i, j) += value(term, lag);
+      for (const Rough& term : p.rough) a(i, j) += value(term, lag);
     }
     a(i, i) += noise_factor * p.noise[i];
   }
@@ -144,10 +170,13 @@ std::vector<dense::Real> dense_gradient(const Problem& p) {
   for (std::size_t t = 0; t < p.smooth.size(); ++t) {
     by([t](Problem& m) -> double& { return m.smooth[t].variance; });
     by([t](Problem& m) -> double& { return m.smooth[t].lengthscale; });
+    if (p.smooth[t].period > 0) by([t](Problem& m) -> double& { return m.smooth[t].period; });
   }
   for (std::size_t t = 0; t < p.rough.size(); ++t) {
     by([t](Problem& m) -> double& { return m.rough[t].variance; });
-    by([t](Problem& m) -> double& { return m.rough[t].lengthscale; });
+    if (p.rough[t].quality == 0) by([t](Problem& m) -> double& { return m.rough[t].lengthscale; });
+    if (p.rough[t].period > 0) by([t](Problem& m) -> double& { return m.rough[t].period; });
+    if (p.rough[t].quality > 0) by([t](Problem& m) -> double& { return m.rough[t].quality; });
   }
   gradient.push_back(slope([&](dense::Real factor) { return dense_nll(p, factor); }));
   return gradient;
@@ -168,7 +197,18 @@ const std::vector<Sum>& sums() {
       {"se(20) + matern52(3000)", {{1, 20}}, {{3, 1, 3000}}},
       {"se(200) + se(10)", {{1, 200}, {1, 10}}, {}},
       {"se(200) + se(10) + matern12(3) + matern32(60)", {{1, 200}, {0.5, 10}}, {{1, 1, 3}, {2, 0.3, 60}}},
-      {"se(1.5) + matern12(500)", {{1, 1.5}}, {{1, 1, 500}}}};
+      {"se(1.5) + matern12(500)", {{1, 1.5}}, {{1, 1, 500}}},
+      // The first two have polynomials times waves.
+      {"two harmonics of 30 beside se, all of length 100",
+       {{1, 100, 30, 1}, {0.3, 100, 30, 2}, {0.5, 100}},
+       {}},
+      {"se(100)*cos(30) + se(80)*cos(13)", {{1, 100, 30, 1}, {0.5, 80, 13, 1}}, {}},
+      {"se(20)*cos(7) + matern12(500)", {{1, 20, 7, 1}}, {{1, 1, 500}}},
+      {"se(20) + sho(9, 5) + matern12(30)", {{1, 20}}, {{2, 1, 1, 9, 5}, {1, 0.3, 30}}},
+      {"se(20) + matern32(50)*cos(9)", {{1, 20}}, {{2, 1, 50, 9}}},
+      {"se(40)*cos(11) + matern12(3) + matern52(70)*cos(17)",
+       {{1, 40, 11, 1}},
+       {{1, 0.3, 3}, {3, 1, 70, 17}}}};
   return all;
 }
 
@@ -201,13 +241,12 @@ TEST(Front, nll_gradient_and_solves_equal_the_dense_ones) {
       ++seen;
     }
   }
-  EXPECT_EQ(seen, 18);
+  EXPECT_EQ(seen, 2 * std::ssize(sums()));
 }
 
 TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
   // Test points are points that say nothing, among the others.
   Random random(18);
-  const char* const names[] = {"matern12", "matern32", "matern52"};
   for (const Sum& sum : sums()) {
     Problem data = make_problem(random, 60, sum.smooth, sum.rough, 0.1, true), all = data;
     std::vector<bool> wanted(all.time.size());
@@ -226,7 +265,8 @@ TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
     // The whole curve, the first smooth term, the last rough one.
     for (const int part : {0, 1, 2}) {
       if ((part == 1 && sum.smooth.empty()) || (part == 2 && sum.rough.empty())) continue;
-      const unsigned bases = part == 0 ? ~0U : part == 1 ? 1U : 0U;
+      std::vector<bool> bases(sum.smooth.size(), part == 0);
+      if (part == 1) bases[0] = true;
       std::vector<double> select(static_cast<std::size_t>(front.states().size()));
       if (part == 0 && !select.empty()) select[0] = 1;
       if (part == 2) {
@@ -236,16 +276,13 @@ TEST(Front, variances_of_the_curve_and_of_its_parts_equal_the_dense_ones) {
       }
       const std::vector<double> variance = front.variances(wanted, bases, select);
       const auto k = [&](dense::Real lag) {
-        dense::Real value = 0;
+        dense::Real all_values = 0;
         for (std::size_t t = 0; t < sum.smooth.size(); ++t)
-          if (part == 0 || (part == 1 && t == 0))
-            value +=
-                sum.smooth[t].variance * dense::shape_value("se", std::abs(lag) / sum.smooth[t].lengthscale);
+          if (part == 0 || (part == 1 && t == 0)) all_values += value(sum.smooth[t], std::abs(lag));
         for (std::size_t t = 0; t < sum.rough.size(); ++t)
           if (part == 0 || (part == 2 && t + 1 == sum.rough.size()))
-            value += sum.rough[t].variance * dense::shape_value(names[sum.rough[t].states - 1],
-                                                                std::abs(lag) / sum.rough[t].lengthscale);
-        return value;
+            all_values += value(sum.rough[t], std::abs(lag));
+        return all_values;
       };
       for (std::size_t i = 0; i < all.time.size(); ++i) {
         if (!wanted[i]) continue;
@@ -281,7 +318,9 @@ TEST(Front, far_from_zero_is_as_good_as_near_it) {
   // Three spacings of these are no double: cells that counted in them would drift away from their nodes.
   const Sum all[] = {{"se(17.3)", {{1, 17.3}}, {}},
                      {"se(17.3) + matern12(500)", {{1, 17.3}}, {{1, 1, 500}}},
-                     {"se(200) + se(13.7)", {{1, 200}, {1, 13.7}}, {}}};
+                     {"se(200) + se(13.7)", {{1, 200}, {1, 13.7}}, {}},
+                     {"se(170.3)*cos(31)", {{1, 170.3, 31, 1}}, {}},
+                     {"se(17.3)*cos(31) + sho(9, 5)", {{1, 17.3, 31, 1}}, {{2, 1, 1, 9, 5}}}};
   for (const Sum& sum : all) {
     // Dense and sparse stretches, whose chunks have their places from a table and on their own.
     Problem near = make_problem(random, 300, sum.smooth, sum.rough, 0.01, false);
@@ -312,7 +351,8 @@ TEST(Front, two_threads_compute_the_same_bits_as_one) {
 TEST(Front, errors_do_not_grow_with_the_number_of_chunks) {
   Random random(17);
   const std::size_t n = support::kSanitized ? 300 : support::short_effort() ? 3000 : 30000;
-  for (const Sum& sum : {sums()[0], sums()[2], sums()[5], sums()[8]}) {
+  for (const std::size_t which : {0U, 2U, 5U, 8U, 9U, 12U, 13U}) {
+    const Sum& sum = sums()[which];
     const Problem p = make_problem(random, n, sum.smooth, sum.rough, 0.1, false);
     const Computed<double> rounded = compute<double>(p);
     const Computed<long double> truth = compute<long double>(p);

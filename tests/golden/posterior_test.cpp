@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "bandgp/io/csv.hpp"
+#include "bandgp/methods/make_representation.hpp"
 #include "support/isa.hpp"
 #include "support/truth.hpp"
 
@@ -193,6 +194,26 @@ TEST(PosteriorGolden, far_from_all_data_the_prior_comes_back) {
         }
       }
     }
+  }
+}
+
+TEST(PosteriorGolden, kernels_with_a_support_need_no_more_memory_than_their_band) {
+  constexpr Index kPoints = 1500;
+  constexpr double kMaxBytes = 8e6;  // the matrix of all points takes 18e6, predictions with it twice that
+  Random random(6);
+  const std::vector<double> time = support::make_times(random, kPoints, Times::irregular, 1),
+                            value = random.normals(kPoints);
+  const auto series = std::make_shared<const Series>(make_series(time, value));
+  const Model model{parse_kernel("2*wendland2(lengthscale=20)"), 0.1, Mean::constant};
+  const InternalCut cut = to_internal(Cut{.tolerance = 1e-9}, series->units),
+                    exact = to_internal(Cut{.method = Method::exact}, series->units);
+  Posterior band(series, model, make_representation(cut, kMaxBytes)),
+      dense(series, model, make_representation(exact, 0));
+  const std::vector<double> at = {time.front() - 5, time[700] + 0.1, time.back() + 25};
+  const Prediction found = band.predict(at), expected = dense.predict(at);
+  for (std::size_t t = 0; t < at.size(); ++t) {
+    EXPECT_CLOSE(found.mean[t], expected.mean[t], 1e-9);
+    EXPECT_CLOSE(found.variance[t], expected.variance[t], 1e-9);
   }
 }
 

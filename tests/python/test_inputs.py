@@ -160,6 +160,25 @@ def test_rows_keep_their_place(small):
     assert np.array_equal(loo.standardised[:-1], in_order.standardised[order])
 
 
+def test_forecasts_go_on_from_the_data():
+    t = np.arange(200.0)
+    gp = bandgp.GP("periodic(period=25) + matern12").fit(t, np.sin(2 * np.pi * t / 25) + t / 100)
+    ahead = gp.forecast(10)
+    assert np.array_equal(ahead.time, np.arange(200.0, 210.0))
+    mean, std = gp.predict(ahead.time, return_std=True)
+    assert np.array_equal(ahead.mean, mean) and np.array_equal(ahead.std, std)
+    assert (ahead.std_observed >= ahead.std).all() and np.abs(ahead.mean - np.sin(2 * np.pi * ahead.time / 25) - 2).max() < 0.5
+    assert len(gp.forecast(10, step=2.5).time) == 4
+    hours = np.datetime64("2024-02-28") + np.arange(60) * np.timedelta64(1, "h")
+    dated = bandgp.GP("matern12").fit(hours, np.sin(np.arange(60)))
+    for horizon in ("3h", datetime.timedelta(hours=3), np.timedelta64(3, "h")):
+        assert (dated.forecast(horizon).time == hours[-1] + np.arange(1, 4) * np.timedelta64(1, "h")).all()
+    assert len(dated.forecast("1d", "12h").time) == 2
+    for horizon in (0, -1, "soon", "10min"):
+        with pytest.raises(ValueError):
+            dated.forecast(horizon)
+
+
 def test_one_standard_error_counts_for_all(small):
     t, y = small
     fix = {"noise": 0.01}

@@ -191,6 +191,16 @@ std::vector<Real Term::*> parameters(const Term& term) {
   return {&Term::variance, &Term::lengthscale};
 }
 
+/// A covariance turns many times with the log of a period: the step turns what is 2/λ times as fast as the
+/// period by 0.05 at most.
+Real period_step(const Problem& problem, const Term& term) {
+  const auto [first, last] = std::ranges::minmax(problem.x);
+  const bool repeats = term.shape == "periodic" || term.factor == "periodic";
+  const Real fastest = repeats ? 1 + 2 / term.smoothness : 1;
+  const Real turn = 2 * std::numbers::pi_v<Real> * (last - first) / term.period * fastest;
+  return std::min(1 / 16384.0L, 0.05L / std::max(turn, 1e-30L));
+}
+
 Vector gradient(const Problem& problem) {
   constexpr Real weights[] = {4 / 5.0L, -1 / 5.0L, 4 / 105.0L, -1 / 280.0L};
   Vector result;
@@ -206,8 +216,7 @@ Vector gradient(const Problem& problem) {
   };
   for (std::size_t t = 0; t < problem.terms.size(); ++t) {
     for (Real Term::*member : parameters(problem.terms[t])) {
-      // A covariance turns many times with the log of a period.
-      add(member == &Term::period ? 1 / 16384.0L : 1 / 256.0L,
+      add(member == &Term::period ? period_step(problem, problem.terms[t]) : 1 / 256.0L,
           [&](Problem& other) -> Real& { return other.terms[t].*member; });
     }
   }

@@ -27,7 +27,10 @@ void expect_likelihood(double nll, const std::vector<double>& gradient, const Tr
       u * truth.condition * (static_cast<Real>(truth.problem.size()) + truth.solved->quadratic);
   const Real exact = *dense::nll(truth.problem);
   expect_within(nll, exact, std::max(1e-10L * std::max<Real>(1, std::abs(exact)), backward), used.nll);
-  const dense::Vector slope = analytic_gradient(truth.problem, *truth.solved);
+  // Terms that oscillate have more parameters, whose slopes are told by differences.
+  const bool oscillates = gradient.size() > 2 * truth.problem.terms.size() + 1;
+  const dense::Vector slope =
+      oscillates ? dense::gradient(truth.problem) : analytic_gradient(truth.problem, *truth.solved);
   ASSERT_EQ(gradient.size(), slope.size());
   for (std::size_t i = 0; i < slope.size(); ++i) {
     SCOPED_TRACE(testing::Message() << "parameter " << i);

@@ -22,6 +22,12 @@ const std::vector<const char*> kKernels = {
     "1*matern52(lengthscale=300)",
     "2*wendland2(lengthscale=5)",
     "2*wendland4(lengthscale=5)",
+    "2*se(lengthscale=3)*cos(period=1.7)",
+    "2*se(lengthscale=6)*periodic(period=3, smoothness=0.8)",
+    "2*matern32(lengthscale=3)*cos(period=2)",
+    "2*matern12(lengthscale=3)*periodic(period=2, smoothness=1.5)",
+    "2*sho(period=4, quality=6)",
+    "1*sho(period=4, quality=0.5) + 1*sho(period=30, quality=0.3)",
     "1*se(lengthscale=6) + 0.5*matern32(lengthscale=1) + 0.3*wendland2(lengthscale=2)"};
 
 /// Close together, far apart, very far apart.

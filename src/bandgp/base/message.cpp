@@ -149,13 +149,6 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
        return format("{}: {} must be positive, not {}", say.text("option"), say.text("parameter"),
                      say.number("value"));
      }},
-    {period_not_given, "period_not_given",
-     [](Say say) {
-       return format(
-           "{} has no start, and periods are not searched for yet: write one into the kernel, as "
-           "in {}(period=12)",
-           say.text("parameter"), say.text("term"));
-     }},
     {noise_not_positive, "noise_not_positive",
      [](Say say) { return format("noise is a variance and must be positive, not {}", say.number("value")); }},
     {noise_without_errors, "noise_without_errors",
@@ -213,6 +206,14 @@ constexpr std::array<Entry, static_cast<std::size_t>(count_)> kEntries{{
            "there "
            "would be one, as in {}",
            say.number("rounding"), after(say),
+           say.option(Option::fix, format("noise={:.0e}", say.number("noise"))));
+     }},
+    {lost_to_rounding, "lost_to_rounding",
+     [](Say say) {
+       return format(
+           "rounding hides where its minimum is, {}: the search saw an NLL of {:.6g} where this kernel's "
+           "covariance is singular in double precision; with a larger noise it would not be, as in {}",
+           after(say), say.number("seen"),
            say.option(Option::fix, format("noise={:.0e}", say.number("noise"))));
      }},
     {cancelled, "cancelled",

@@ -89,6 +89,22 @@ double share_of(const GridDemand& demand) {
 
 }  // namespace
 
+GridErrors errors_of_rest(const UpperBound& rest, const GridDemand& demand) {
+  const UpperBound most = rest * UpperBound::of(demand.variance, 1);
+  const UpperBound row = most * UpperBound::of(kPointsSe, 16) * demand.heaviest;
+  GridErrors e;
+  e.matrix = row * UpperBound::of(demand.largest_weight, 1);
+  e.cross = row;
+  e.prior = most;
+  return e;
+}
+
+/// A third of what the grids may alias.
+double affordable_rest(const GridDemand& demand) {
+  const double whole = errors_of_rest(UpperBound::exactly(1), demand).matrix.value();
+  return share_of(demand) / 3 / whole;
+}
+
 double cut_for_variances(const GridDemand& demand, double other_variance) {
   // A latent variance can be as small as d/(points in ℓ); 2ε_c σ/√v of it may be wrong, which is to be 1e-6
   // or so.
@@ -116,7 +132,7 @@ GridDesign first_design(const GridDemand& demand) {
                .value() <= share;
   };
   GridDesign design;
-  double low = 0.125, high = 0.5;
+  double low = 0.125, high = demand.coarsest;
   if (aliasing_fits(high)) low = high;
   for (int i = 0; i < 30 && high - low > 1e-4; ++i) {
     const double middle = 0.5 * (low + high);

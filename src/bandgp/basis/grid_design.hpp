@@ -21,6 +21,7 @@ struct GridDemand {
   UpperBound heaviest;        // W: the largest Σ dⱼ^{−½} over closed windows of length ℓ/2
   double q_bound = 0;         // ≥ yᵀÂ⁻¹y, about
   double tolerance = 0.01;    // nats of NLL
+  double coarsest = 0.5;      // spacing that a grid may have, in length-scales
 };
 
 /// For an SE term on these points.
@@ -59,6 +60,11 @@ struct GridErrors {
   /// eigenvalue, 1.
   bool fit_double() const { return basis.value() * basis.value() < 1e13; }
 };
+
+/// What leaving out a part of the term with so much of its variance adds, where that part's covariance is
+/// nowhere larger than `rest` times the term's envelope; and how large it may be.
+GridErrors errors_of_rest(const UpperBound& rest, const GridDemand& demand);
+double affordable_rest(const GridDemand& demand);
 
 /// What ‖D^{−½}(Φ − Φ_c)‖ may be for the smallest variances, where other terms of this variance are noise to
 /// this one.

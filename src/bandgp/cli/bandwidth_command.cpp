@@ -40,9 +40,9 @@ int bandwidth(const BandwidthFlags& flags) {
         "bandwidth asks what the covariance band needs, and --method {} has none; nll --method dual "
         "tells the dual's width",
         flags.common.method));
-  const Model model = given_model(flags.model);
-  const double nats = given_tolerance(flags.cut);
   const bool has_file = !flags.data.file.empty();
+  Model model = given_model(flags.model, has_file ? ReadDuration(any_duration) : ReadDuration(no_duration));
+  const double nats = given_tolerance(flags.cut);
   if (has_file && (flags.gap || flags.n))
     throw std::invalid_argument("FILE and --gap or --n are given; only one can hold");
   Input input;
@@ -50,6 +50,7 @@ int bandwidth(const BandwidthFlags& flags) {
   BandwidthRules rules;
   if (has_file) {
     input = read_input(flags.data, model.mean);
+    model = given_model(flags.model, durations_on(input.series->axis));
     rules = bandwidth_rules(model, *input.series, nats);
     add_size(json, *input.series);
   } else {

@@ -19,6 +19,7 @@ void add_fit(CLI::App& program, Run& run, const std::string& command);
 void add_predict(CLI::App& program, Run& run);
 void add_report(CLI::App& program, Run& run, const std::string& command);
 void add_nll(CLI::App& program, Run& run);
+void add_period(CLI::App& program, Run& run);
 void add_bandwidth(CLI::App& program, Run& run);
 void add_cv(CLI::App& program, Run& run, const std::string& command);
 void add_simulate(CLI::App& program, Run& run);

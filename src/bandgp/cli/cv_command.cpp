@@ -43,7 +43,7 @@ std::vector<MethodChoice> choices_from(const CvFlags& flags, const Kernel& kerne
 
 int cv(const CvFlags& flags) {
   check(flags.common);
-  const Kernel kernel = parse_kernel(flags.model.kernel);
+  Kernel kernel = parse_kernel(flags.model.kernel, any_duration);
   const Mean mean = parse_mean(flags.model.mean);
   const Index folds = whole_number("--folds", flags.folds.value_or("5"));
   const FoldScheme scheme = parse_scheme(flags.scheme);
@@ -56,6 +56,7 @@ int cv(const CvFlags& flags) {
   ComparisonSetup setup;
   setup.tables.resize(1);
   const Input input = read_input(flags.data, mean, setup.tables.data());
+  kernel = parse_kernel(flags.model.kernel, durations_on(input.series->axis));
   setup.methods = choices_from(flags, kernel, input.series->report.used);
   setup.folds = make_folds(std::ssize(setup.tables[0].time), folds, scheme, seed);
   setup.fit.mean = mean;

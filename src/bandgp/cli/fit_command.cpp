@@ -28,13 +28,13 @@ struct FitFlags {
   std::string command;  // as it was typed
 };
 
-FitOptions options_from(const FitFlags& flags) {
+FitOptions options_from(const FitFlags& flags, const ReadDuration& duration) {
   FitOptions options;
-  options.kernel = parse_kernel(flags.model.kernel);
+  options.kernel = parse_kernel(flags.model.kernel, duration);
   options.mean = parse_mean(flags.model.mean);
   options.cut = given_cut(flags.cut, flags.common, options.kernel);
-  options.init = assignments("--init", flags.init, options.kernel);
-  options.fix = assignments("--fix", flags.fix, options.kernel);
+  options.init = assignments("--init", flags.init, options.kernel, duration);
+  options.fix = assignments("--fix", flags.fix, options.kernel, duration);
   for (const auto& [name, value] : options.fix) {
     if (options.init.contains(name))
       throw std::invalid_argument(name + " is in --init and in --fix; only one can hold");
@@ -80,9 +80,21 @@ void leave_one_out(FitSummary& summary, Index threads, bool quiet) {
   }
 }
 
+/// What the terms are, with their shares of the data where there is a posterior.
+void describe(FitSummary& summary, Index threads) {
+  const FitResult& fit = summary.fit;
+  if (!fit.model.kernel.complete() || !std::isfinite(fit.nll)) return;
+  summary.components = describe_components(fit);
+  if (fit.status == FitStatus::cancelled || Interrupt::requested() || !fit.certified()) return;
+  try {
+    summary.components = describe_components(fit, *fit.posterior(threads));
+  } catch (const std::runtime_error&) {  // leave-one-out tells why there is no posterior
+  }
+}
+
 int fit_series(const FitFlags& flags) {
   check(flags.common);
-  FitOptions options = options_from(flags);
+  FitOptions options = options_from(flags, any_duration);  // mistakes are told before anything is read
   const auto is_stdout = [](const Text& path) { return path && *path == "-"; };
   if (is_stdout(flags.output) && is_stdout(flags.report))
     throw std::invalid_argument("-o - and --report - cannot both have standard output");
@@ -93,6 +105,7 @@ int fit_series(const FitFlags& flags) {
   }
   if (flags.output && flags.report) require_other_than(*flags.report, *flags.output);
   const Input input = read_input(flags.data, options.mean);
+  options = options_from(flags, durations_on(input.series->axis));
   const Interrupt interrupt(flags.common.quiet);
   options.threads = thread_count(flags.common);
   options.max_bytes = given_max_bytes(flags.common);
@@ -123,11 +136,12 @@ int fit_series(const FitFlags& flags) {
   const bool to_stdout = !is_stdout(flags.output) && !is_stdout(flags.report);
   const bool told =
       to_stdout && (flags.common.json || !((flags.output || flags.report) && flags.common.quiet));
-  FitSummary summary{result, input, options, {}, "", {}, "", ""};
+  FitSummary summary{result, input, options, {}, "", {}, {}, "", ""};
   attempt([&] {
     if (flags.report) write_report(result, flags.command, options.threads, *flags.report, flags.common.quiet);
   });
   if (told) {
+    describe(summary, options.threads);
     leave_one_out(summary, options.threads,
                   flags.common.quiet);  // after the curve of the report: it uses the factor up
     summary.remarks = remarks(result);

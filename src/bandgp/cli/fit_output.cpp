@@ -71,6 +71,8 @@ std::string method_text(const FitSummary& summary) {
   } else if (fit.method == "dual") {
     why = fmt::format("cheaper than a band of the covariance, for the length-scale spans {:.3g} points",
                       longest / gap);
+  } else if (fit.method == "columns") {
+    why = "the time is linear in the points, and only harmonics that do not count are left out";
   } else if (fit.method == "markov") {
     why = "nothing is left out, and the time is linear in the points at any length-scale";
   } else if (fit.method == "elements") {
@@ -101,6 +103,34 @@ std::string cost_text(const FitResult& fit) {
   if (getrusage(RUSAGE_SELF, &usage) == 0)
     text += fmt::format("; {:.3g} MB of memory", static_cast<double>(usage.ru_maxrss) / 1e3);  // given in kB
   return text;
+}
+
+/// What each term is and how much of the data it accounts for.
+std::string components_text(const FitSummary& summary) {
+  constexpr std::size_t kLongestLine = 80;  // with room for the share behind it
+  std::string text;
+  for (std::size_t t = 0; t < summary.components.size(); ++t) {
+    const ComponentStory& story = summary.components[t];
+    const std::string number = summary.components.size() > 1 ? fmt::format("{}. ", t + 1) : "";
+    const std::string line = fmt::format("{}{}: {}", number, story.kind, story.sentence);
+    text += (t == 0 ? "" : "\n") + line;
+    if (story.share > 0 && story.kind != "unsupported")
+      text += fmt::format("{}{:.3g} % of the variance", line.size() > kLongestLine ? ";\n   " : "; ",
+                          100 * story.share);
+  }
+  return text;
+}
+
+Json components_json(const FitSummary& summary) {
+  Json list = Json::array();
+  for (std::size_t t = 0; t < summary.components.size(); ++t) {
+    const ComponentStory& story = summary.components[t];
+    list.push_back({{"term", shapes_text(Kernel(std::vector{summary.fit.model.kernel.terms[t]}))},
+                    {"kind", story.kind},
+                    {"share", story.share},
+                    {"sentence", story.sentence}});
+  }
+  return list;
 }
 
 /// How it ended, and what to beware of.
@@ -205,6 +235,7 @@ Json fit_json(const FitSummary& summary) {
     json["leave_one_out"] = {{"nmse", summary.left_out->loo_nmse},
                              {"nlpd", summary.left_out->loo_nlpd},
                              {"coverage_95", summary.left_out->coverage_95}};
+  json["components"] = components_json(summary);
   json["remarks"] = summary.remarks;
   return json;
 }
@@ -215,6 +246,7 @@ std::string fit_text(const FitSummary& summary) {
                      field(fit.status == FitStatus::cancelled ? "Best so far" : "Fitted",
                            parameters_text(fit, summary.options));
   if (fit.certificate.positive_definite) {
+    if (!summary.components.empty()) text += field("Components", components_text(summary));
     text += field("NLL", fmt::format("{:.10g}", fit.nll)) + field("Quality", left_out_text(summary)) +
             field("Exactness", exactness_text(fit.certificate, fit.rounding)) +
             field("Method", method_text(summary));

@@ -3,6 +3,7 @@
 #pragma once
 #include "bandgp/cli/output.hpp"
 #include "bandgp/fit/diagnostics.hpp"
+#include "bandgp/fit/explain.hpp"
 #include "bandgp/fit/fit.hpp"
 
 namespace bandgp::cli {
@@ -15,8 +16,9 @@ struct FitSummary {
   std::optional<Diagnostics> left_out;  // or:
   std::string no_left_out;              // why there is none
   std::vector<std::string> remarks;
-  std::string output;  // where the model went; empty: nowhere
-  std::string report;  // and the report
+  std::vector<ComponentStory> components;  // one for each term; empty where there is no fit
+  std::string output;                      // where the model went; empty: nowhere
+  std::string report;                      // and the report
 };
 
 /// Why this is not a result to rely on; empty where it is.

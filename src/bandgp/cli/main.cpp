@@ -47,6 +47,7 @@ int run_program(int argc, char** argv) {
   bandgp::cli::add_predict(program, run);
   bandgp::cli::add_report(program, run, command);
   bandgp::cli::add_nll(program, run);
+  bandgp::cli::add_period(program, run);
   bandgp::cli::add_bandwidth(program, run);
   bandgp::cli::add_cv(program, run, command);
   bandgp::cli::add_simulate(program, run);

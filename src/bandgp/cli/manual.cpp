@@ -33,9 +33,11 @@ std::vector<Section> general() {
            "Matern shapes can be multiplied by one factor, which makes them oscillate: "
            "se(lengthscale=30)*cos(period=11), matern32*periodic(period=24, smoothness=0.7); factors are {}. "
            "The shapes sho (a damped oscillator, with period and quality) and periodic (with period and "
-           "smoothness) have no length-scale. fit does not search for periods: give one in the kernel, and "
-           "fit starts from it. Values that are "
-           "left out are found by fit; those that are given are where it starts. With one term the "
+           "smoothness) have no length-scale. Values that are "
+           "left out are found by fit, periods from the peaks of a periodogram; those that are given are "
+           "where it starts. Where the times are timestamps, periods and length-scales may be durations: "
+           "period=24h, 7d, 1y (365.25 days), 30min, 10s; plain numbers are in the unit of time that is told "
+           "(--time-unit). With one term the "
            "parameters are called variance, lengthscale and noise, with several variance_1, "
            "lengthscale_1, variance_2, ..., noise. Variance and noise are variances, not deviations.",
            listed(shape_names()), listed(factor_names()))},
@@ -56,7 +58,10 @@ std::vector<Section> general() {
        "same, and each parameter as a field of its own, mean, standard_errors, status, evaluations, seconds, "
        "series. bandwidth: n, min_gap, corollary, theorem, lemma, tolerance (nats, bandwidth), null where a "
        "rule "
-       "does not apply. cv: folds, seed, methods. All numbers are in the units of the data."},
+       "does not apply. period: peaks (period, period_error, frequency, frequency_error, amplitude, power, "
+       "log10_false_alarm, wanders, width, harmonic, harmonic_of, aliases), the most powerful first, "
+       "sampling_periods, frequencies, n, series. cv: folds, seed, methods. All numbers are in the units of "
+       "the data."},
       {"Exit status",
        "0: done, and certified. 1: finished, but not converged or not certified; the result is written and "
        "says why. 2: a mistake in the request or in its input, told in one line. The status of a fit is "

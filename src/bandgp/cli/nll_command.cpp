@@ -113,8 +113,9 @@ int print_plan(const CostEstimate& cost, const Input& input, const Model& model,
     const TermPlace& place = cost.places[t];
     const std::string_view what = place.where == "band"   ? "neighbours a side, in a band of the covariance"
                                   : place.where == "grid" ? "Gaussians on a grid"
-                                  : place.rows == 1       ? "state, carried from point to point"
-                                                          : "states, carried from point to point";
+                                  : place.where == "columns" ? "columns over the whole series"
+                                  : place.rows == 1          ? "state, carried from point to point"
+                                                             : "states, carried from point to point";
     terms += fmt::format("{}{}: {} {}", t > 0 ? "\n" : "", bandgp::to_text(Kernel{{model.kernel.terms[t]}}),
                          place.rows, what);
   }
@@ -128,9 +129,10 @@ int print_plan(const CostEstimate& cost, const Input& input, const Model& model,
 
 int nll(const NllFlags& flags) {
   check(flags.common);
-  const Model model = given_model(flags.model);
+  Model model = given_model(flags.model, any_duration);  // mistakes are told before anything is read
   const Cut cut = given_cut(flags.cut, flags.common, model.kernel);
   const Input input = read_input(flags.data, model.mean);
+  model = given_model(flags.model, durations_on(input.series->axis));
   require_usable(model, *input.series);
   const double max_bytes = given_max_bytes(flags.common);
   const CostEstimate cost = estimate_cost(*input.series, model, cut, max_bytes);

@@ -42,6 +42,24 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Whether a text is a number with letters behind it, as durations are.
+bool is_duration(const std::string& text) {
+  const std::size_t end = text.find_last_of("0123456789.");
+  return end != text.npos && end + 1 < text.size() && text.find_first_of("0123456789.+-") == 0;
+}
+
+double positive_duration(const std::string& place, const std::string& text, const ReadDuration& duration) {
+  double value = 0;
+  try {
+    value = duration(text);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("{}: {}", place, error.what()));
+  }
+  if (!std::isfinite(value) || !(value > 0))
+    refuse(fmt::format("{} is {}, must be finite and positive", place, quote(text)));
+  return value;
+}
+
 }  // namespace
 
 double finite_number(const std::string& flag, const std::string& text) {
@@ -65,22 +83,32 @@ Index whole_number(const std::string& flag, const std::string& text) {
   return static_cast<Index>(value);
 }
 
-std::map<std::string, double> assignments(const std::string& flag, const Text& text, const Kernel& kernel) {
+std::map<std::string, double> assignments(const std::string& flag, const Text& text, const Kernel& kernel,
+                                          const ReadDuration& duration) {
   std::map<std::string, double> values;
   if (!text) return values;
   const std::vector<std::string> names = parameter_names(kernel);
+  std::vector<Unit> units;
+  for (const Term& term : kernel.terms) {
+    for (const Parameter& own : term.parameters()) units.push_back(own.unit);
+  }
+  units.push_back(noise_parameter().unit);
   for (const std::string& item : split(*text)) {
     const std::size_t equals = item.find('=');
     if (equals == item.npos) refuse(fmt::format("{}: {} is not name=value", flag, quote(item)));
     const std::string name = trimmed(item.substr(0, equals));
     const std::string value = trimmed(item.substr(equals + 1));
-    if (std::ranges::find(names, name) == names.end()) {
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end()) {
       refuse(
           fmt::format("{}: no parameter {}; the kernel has {}", flag, quote(name), fmt::join(names, ", ")));
     }
     const bool may_be_zero = name == "noise" && flag == "--fix";  // known errors may be all there is
     const std::string place = fmt::format("{} {}", flag, name);
-    const double number = may_be_zero ? finite_number(place, value) : positive_number(place, value);
+    const bool is_time = units[static_cast<std::size_t>(at - names.begin())] == Unit::time;
+    const double number = may_be_zero                     ? finite_number(place, value)
+                          : is_time && is_duration(value) ? positive_duration(place, value, duration)
+                                                          : positive_number(place, value);
     if (number < 0) refuse(fmt::format("{} is {}, must not be negative", place, number));
     if (!values.emplace(name, number).second) refuse(fmt::format("{}: {} is given twice", flag, name));
   }

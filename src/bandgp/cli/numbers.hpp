@@ -16,7 +16,8 @@ double finite_number(const std::string& flag, const std::string& text);
 double positive_number(const std::string& flag, const std::string& text);
 Index whole_number(const std::string& flag, const std::string& text);
 
-/// `name=value,name=value` with the names of the kernel's parameters.
-std::map<std::string, double> assignments(const std::string& flag, const Text& text, const Kernel& kernel);
+/// `name=value,name=value` with the names of the kernel's parameters; values of times may be durations.
+std::map<std::string, double> assignments(const std::string& flag, const Text& text, const Kernel& kernel,
+                                          const ReadDuration& duration);
 
 }  // namespace bandgp::cli

@@ -229,8 +229,8 @@ Input read_input(const DataFlags& flags, Mean mean, Table* rows) {
   return input;
 }
 
-Model given_model(const ModelFlags& flags) {
-  Model model{parse_kernel(flags.kernel), kUnset, parse_mean(flags.mean)};
+Model given_model(const ModelFlags& flags, const ReadDuration& duration) {
+  Model model{parse_kernel(flags.kernel, duration), kUnset, parse_mean(flags.mean)};
   const auto set = [&](const std::string& flag, const Text& text, double Term::*member) {
     if (!text) return;
     if (model.kernel.terms.size() != 1) refuse(flag + " is for a kernel of one term; write it into --kernel");

@@ -66,8 +66,8 @@ struct Input {
 /// `rows`, where given, becomes the table of the observations that the series is made of, in time order.
 Input read_input(const DataFlags& flags, Mean mean, Table* rows = nullptr);
 
-/// The model at given parameters, all of them set.
-Model given_model(const ModelFlags& flags);
+/// The model at given parameters, all of them set; times may be durations.
+Model given_model(const ModelFlags& flags, const ReadDuration& duration);
 Cut given_cut(const CutFlags& flags, const CommonFlags& common, const Kernel& kernel);
 double given_tolerance(const CutFlags& flags);
 

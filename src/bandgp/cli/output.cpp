@@ -198,8 +198,13 @@ std::string exactness_text(const Certificate& certificate, double rounding) {
   constexpr double kNegligible = 1e-6;  // nats, where nothing was left out
   constexpr double kShows = 0.01;       // nats from which it would be wrong to call the answer exact
   const double least = certificate.rho.value() == 0 ? kNegligible : certificate.nll_error.value();
-  if (certificate.holds() && certificate.rho.value() == 0 && !(rounding <= kShows))
-    text = "nothing was left out of the covariance, but rounding keeps this from being the exact GP";
+  if (certificate.holds() && !(rounding <= std::max(kShows, least))) {
+    text = certificate.rho.value() == 0
+               ? "nothing was left out of the covariance, but rounding keeps this from being the exact GP"
+               : fmt::format("what was left out of the covariance changes the NLL by at most {} nats,\n"
+                             "but rounding keeps this from being the exact GP",
+                             bound_text(certificate.nll_error));
+  }
   if (certificate.holds() && !(rounding <= least))
     text += fmt::format("\nrounding, not what was left out, is the limit here: about {:.1g} nats of NLL",
                         rounding);
@@ -210,6 +215,7 @@ std::string band_text(std::string_view method, Index bandwidth, double reach) {
   std::string text = fmt::format("{} {} a side", bandwidth, bandwidth == 1 ? "neighbour" : "neighbours");
   if (method == "dual") return "dual: " + text + ", on a grid of Gaussians";
   if (method == "markov") return "markov: the states of the terms, filtered from point to point";
+  if (method == "columns") return "columns: waves over the whole series, a constant and two a harmonic";
   if (method == "elements") return "elements: chunks of points, joined in a front of Gaussians and states";
   if (method == "exact") return "exact: the dense covariance";
   if (method == "fitc" || method == "vfe") return fmt::format("{}: {} inducing inputs", method, bandwidth);

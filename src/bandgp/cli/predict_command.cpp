@@ -22,7 +22,7 @@ namespace {
 
 struct PredictFlags {
   std::string model, x;
-  Text at, grid, output, samples;
+  Text at, grid, horizon, step, output, samples;
   bool components = false;
   CommonFlags common;
 };
@@ -59,8 +59,9 @@ class Samples {
   static void require_possible(Index count, const Times& times, const FitResult& fit) {
     if (count == 0) return;
     require_memory(count, times.size(), fit);
-    const bool linear = std::ranges::all_of(
-        fit.model.kernel.terms, [](const Term& term) { return has_basis(term) || matern_states(term) > 0; });
+    const bool linear = std::ranges::all_of(fit.model.kernel.terms, [](const Term& term) {
+      return has_states(term) || has_grid(term) || is_strictly_periodic(term);
+    });
     if (!linear || fit.certificate.other_model) require_few(times.size(), fit.model.kernel, fit.method);
   }
 
@@ -81,7 +82,8 @@ class Samples {
         "such "
         "limit",
         se ? fmt::format("of the method {}", method) : fmt::format("with the kernel {}", to_text(kernel)),
-        rows, kMostDenseRows, se ? "fits by --method auto have" : "kernels of se and Matérn terms have"));
+        rows, kMostDenseRows,
+        se ? "fits by --method auto have" : "kernels of se, Matérn, sho and periodic terms have"));
   }
 
   /// A curve is held by its weights, 2.5 to a length-scale and some on either side of a point; or by all its
@@ -235,12 +237,15 @@ std::string remark(const FitResult& fit, Index outside, Index rows, double dista
 }
 
 Times asked_for(const PredictFlags& flags, const Series& series) {
-  if (flags.at.has_value() == flags.grid.has_value())
-    throw std::invalid_argument("at which times? give one of --at FILE and --grid A,B,STEP");
-  if (flags.grid) {
-    if (!flags.x.empty()) throw std::invalid_argument("--x names a column of --at FILE; there is none");
-    return Times::grid(series, "--grid", *flags.grid);
-  }
+  if (flags.at.has_value() + flags.grid.has_value() + flags.horizon.has_value() != 1)
+    throw std::invalid_argument(
+        "at which times? give one of --at FILE, --grid A,B,STEP and --horizon LENGTH");
+  if (flags.step && !flags.horizon)
+    throw std::invalid_argument("--step is that of --horizon; --grid A,B,STEP has its own");
+  if (!flags.at && !flags.x.empty())
+    throw std::invalid_argument("--x names a column of --at FILE; there is none");
+  if (flags.horizon) return Times::after(series, *flags.horizon, flags.step.value_or(""));
+  if (flags.grid) return Times::grid(series, "--grid", *flags.grid);
   if (flags.model == "-" && *flags.at == "-")
     throw std::invalid_argument("MODEL and --at are both standard input; only one can be");
   return Times(read_times(series, *flags.at, flags.x));
@@ -338,13 +343,24 @@ void add_predict(CLI::App& program, Run& run) {
                    "y = 365.25 d)")
       ->type_name("A,B,STEP")
       ->group("Times");
+  command
+      ->add_option("--horizon", flags->horizon,
+                   "a forecast instead: times after the data up to so far, such as 48h (s, min, h, d, y = "
+                   "365.25 d), or a number in the data's unit of time")
+      ->type_name("LENGTH")
+      ->group("Times");
+  command
+      ->add_option("--step", flags->step,
+                   "with --horizon: how far they are apart (default: the median spacing of the data)")
+      ->type_name("LENGTH")
+      ->group("Times");
   command->add_option("-o,--output", flags->output, "write to this file (default: -, standard output)")
       ->type_name("FILE")
       ->group("Output");
   command
       ->add_option("--samples", flags->samples,
-                   "further columns: draws of the whole curve (any number of rows where all terms are se or "
-                   "Matérn, else up to 2000)")
+                   "further columns: draws of the whole curve (any number of rows where all terms are se, "
+                   "Matérn or periodic, else up to 2000)")
       ->type_name("N")
       ->group("Output");
   command->add_flag("--components", flags->components, "further columns: mean and deviation of every term")
@@ -352,6 +368,7 @@ void add_predict(CLI::App& program, Run& run) {
   add_common_flags(*command, flags->common);
   set_examples(*command,
                {"bandgp predict model.json --grid 1749,1990,0.25 -o curve.csv",
+                "bandgp predict load.model.json --horizon 48h -o forecast.csv",
                 "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
                 "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
                "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then\n"

@@ -11,6 +11,7 @@
 #include "bandgp/cli/output.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/times.hpp"
 #include "bandgp/io/model_file.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 struct ReportFlags {
   std::string model, command;
   DataFlags data;
-  Text output, threads;
+  Text output, horizon, threads;
   bool quiet = false;
 };
 
@@ -76,7 +77,9 @@ int report_model(const ReportFlags& flags) {
         "{} is there already, and may show the data, which {} does not hold: give --data FILE, or -o {} "
         "to replace it without them",
         output, flags.model, output));
-  const std::size_t bytes = write_report(fit, flags.command, threads, output, flags.quiet);
+  const std::size_t bytes =
+      write_report(fit, flags.command, threads, output, flags.quiet,
+                   flags.horizon ? parse_length(*fit.series, "--horizon", *flags.horizon) : 0);
   if (fit.series->size() == 0 && !flags.quiet)
     fmt::print(
         stderr,
@@ -102,10 +105,17 @@ void add_report(CLI::App& program, Run& run, const std::string& typed) {
                    "write to this file (default: MODEL with .html); - is standard output")
       ->type_name("FILE")
       ->group("Output");
+  command
+      ->add_option("--horizon", flags->horizon,
+                   "show a forecast: the curve so far behind the data, such as 48h (s, min, h, d, y), or a "
+                   "number in the data's unit of time")
+      ->type_name("LENGTH")
+      ->group("Output");
   command->add_option("--threads", flags->threads, "number of threads (default: one for each processor)")
       ->type_name("N");
   command->add_flag("--quiet", flags->quiet, "no remarks")->group("Output");
-  set_examples(*command, {"bandgp report model.json --data data/sunspots.csv -o report.html"});
+  set_examples(*command, {"bandgp report model.json --data data/sunspots.csv -o report.html",
+                          "bandgp report load.model.json --horizon 48h"});
   command->callback([flags, &run] { run = [flags] { return report_model(*flags); }; });
 }
 

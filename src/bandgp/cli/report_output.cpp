@@ -19,7 +19,7 @@ Source source_of(const Input& input) {
 }
 
 std::size_t write_report(const FitResult& fit, const std::string& command, Index threads,
-                         const std::string& path, bool quiet) {
+                         const std::string& path, bool quiet, double horizon) {
   constexpr double kEvaluations = 3;  // the curve, whitened residuals and leave-one-out, beside one factor
   WorkProgress progress(quiet);
   const double expected = kEvaluations * evaluation_seconds(fit);
@@ -29,6 +29,7 @@ std::size_t write_report(const FitResult& fit, const std::string& command, Index
   options.command = command;
   options.created = now_text();
   options.threads = threads;
+  options.horizon = horizon;
   options.spelling = flag_spelling;
   options.progress = [&](Index done, Index of) { progress.show(done, of); };
   const std::string page = report_page(collect_report(fit, options));

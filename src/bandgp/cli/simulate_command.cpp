@@ -34,7 +34,7 @@ void write_csv(TextStream& out, const std::vector<double>& time, const std::vect
 int simulate_series(const SimulateFlags& flags) {
   check(flags.common);
   if (!flags.n || !flags.gap) throw std::invalid_argument("both --n N and --gap D are needed");
-  const Model model = given_model(flags.model);
+  const Model model = given_model(flags.model, no_duration);
   const Index n = whole_number("--n", *flags.n);
   if (n == 0) throw std::invalid_argument("--n is 0, must be positive");
   const double bytes =

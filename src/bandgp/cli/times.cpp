@@ -11,6 +11,7 @@
 #include "bandgp/cli/numbers.hpp"
 #include "bandgp/cli/words.hpp"
 #include "bandgp/io/read_table.hpp"
+#include "bandgp/series/forecast_times.hpp"
 
 namespace bandgp::cli {
 namespace {
@@ -56,6 +57,28 @@ Times Times::grid(const Series& series, const std::string& flag, const std::stri
   times.start_ = from;
   times.step_ = std::strtold(text.c_str() + last + 1, nullptr);
   return times;
+}
+
+double parse_length(const Series& series, const std::string& flag, const std::string& text) {
+  if (series.axis.is_plain() && series.axis.unit.empty()) return positive_number(flag, text);
+  double length = 0;
+  try {
+    length = parse_duration(series.axis, text);
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("{}: {}", flag, words_of(error)));
+  }
+  if (!(length > 0)) refuse(fmt::format("{}: {} is not positive", flag, quote(text)));
+  return length;
+}
+
+Times Times::after(const Series& series, const std::string& horizon, const std::string& step) {
+  const double by = step.empty() ? 0 : parse_length(series, "--step", step);
+  const double far = parse_length(series, "--horizon", horizon);
+  try {
+    return Times(times_after(series, far, by));
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("--horizon: {}", error.what()));
+  }
 }
 
 std::vector<double> Times::slice(Index begin, Index end) const {

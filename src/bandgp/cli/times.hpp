@@ -12,6 +12,8 @@ namespace bandgp::cli {
 std::string time_text(const Series& series, double time);
 /// Throws std::invalid_argument naming the flag.
 double parse_time(const Series& series, const std::string& flag, const std::string& text);
+/// A length of time: `48h`, or a number of the series' units.  Positive; throws as parse_time does.
+double parse_length(const Series& series, const std::string& flag, const std::string& text);
 /// A column of times: `x` names or numbers it, the first column otherwise.  A missing time is an error.
 std::vector<double> read_times(const Series& series, const std::string& file, const std::string& x);
 
@@ -22,6 +24,9 @@ class Times {
       : list_(std::move(list)), size_(static_cast<Index>(list_.size())) {}
   /// `A,B,STEP`: A, A+STEP, … up to B, which is one of them if it is so to rounding.
   static Times grid(const Series& series, const std::string& flag, const std::string& text);
+  /// The times after the last one up to a horizon, `step` (empty: the median spacing) apart; both are
+  /// lengths.
+  static Times after(const Series& series, const std::string& horizon, const std::string& step);
 
   Index size() const { return size_; }
   std::vector<double> slice(Index begin, Index end) const;

@@ -87,7 +87,9 @@ void set_outcome(FitResult& result, Message outcome) {
   result.outcome = std::move(outcome);
 }
 
-Message outcome_of(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside) {
+/// `seen`: an NLL that the search saw, in user's units, and that training lost; NaN where it lost none.
+Message outcome_of(const FitResult& result, const Parameters& parameters, const std::vector<bool>& inside,
+                   double seen) {
   const auto after = [&](MessageCode code) {
     return Message{code, {{"evaluations", Index{result.evaluations}}, {"nll", result.nll}}};
   };
@@ -105,8 +107,9 @@ Message outcome_of(const FitResult& result, const Parameters& parameters, const 
       return {MessageCode::at_bound, {{"parameters", which}}};
     }
     case FitStatus::rounding: {
-      Message message = after(MessageCode::rounding);
-      message.fields.push_back({"rounding", result.rounding});
+      const bool lost = std::isfinite(seen);
+      Message message = after(lost ? MessageCode::lost_to_rounding : MessageCode::rounding);
+      message.fields.push_back(lost ? Field{"seen", seen} : Field{"rounding", result.rounding});
       message.fields.push_back(
           {"noise", std::max(1e-8 * result.model.kernel.variance(), 100 * result.model.noise)});
       return message;
@@ -188,7 +191,7 @@ std::vector<Message> cheaper_alternatives(const Cut& cut, const Kernel& kernel, 
   if (cut.method == Method::vecchia) return {{MessageCode::fewer_neighbours}};
   if (cut.method == Method::taper) return {{MessageCode::shorter_taper}};
   const bool asked_for = cut.method == Method::band || cut.rule != Cut::Rule::tolerance || cut.index_band;
-  const bool dual = std::ranges::any_of(kernel.terms, has_basis);
+  const bool dual = std::ranges::any_of(kernel.terms, has_grid);
   std::vector<Message> advice;
   if (asked_for && cut.rule != Cut::Rule::tolerance)
     advice.push_back({MessageCode::use_automatic_bandwidth, {{"dual", Index{dual ? 1 : 0}}}});
@@ -378,21 +381,56 @@ bool settle(Trainer& trainer, Stage& stage, const FitOptions& options, Ending& e
   }
 }
 
-/// The kernel with the periods that it starts from, in internal units.  A likelihood has many maxima in a
-/// period, and nothing leads from one to the next: a start must be given.
-Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const InternalOptionals& init) {
-  const std::vector<std::string> names = parameter_names(kernel);
+/// The kernel with the periods that it starts from, in internal units: given ones, and the likeliest of
+/// `periods`, which is made where one is not given.
+Kernel with_periods(Kernel kernel, const InternalOptionals& fixed, const InternalOptionals& init,
+                    const Series& series, std::optional<PeriodStarts>& periods) {
+  Kernel before;  // terms that have their periods
+  std::vector<std::size_t> open;
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     Term& term = kernel.terms[t];
     if (!term.has(&Term::period)) continue;
     const std::size_t at = kernel.parameter_index(t, &Term::period);
     const std::optional<double> start = fixed[at] ? fixed[at] : init[at];
-    if (!start)
-      throw InvalidArgument(
-          {MessageCode::period_not_given, {{"parameter", names[at]}, {"term", shapes_text(Kernel{{term}})}}});
-    term.period = *start;
+    if (start) {
+      term.period = *start;
+      before.terms.push_back(term);
+    } else {
+      open.push_back(t);
+    }
+  }
+  for (const std::size_t t : open) {
+    if (!periods) periods.emplace(series);
+    kernel.terms[t].period = periods->beside(before, kernel.terms[t]).front();
+    before.terms.push_back(kernel.terms[t]);
   }
   return kernel;
+}
+
+/// A descent from a place that may be as good as singular, where it cannot begin: then from beside it, with
+/// more noise, or on a fixed band with shorter terms.
+Candidate descend_from_edge(Trainer& trainer, Stage& stage, const Parameters& parameters,
+                            const Candidate& start, int max_evaluations) {
+  constexpr int kSteps = 12;
+  constexpr double kMoreNoise = 3;
+  Candidate found = trainer.descend(stage, parameters, start, 1e-6, max_evaluations);
+  if (std::isfinite(found.nll) || trainer.cancelled()) return found;
+  Likelihood likelihood;
+  Candidate stays, beside;
+  stays.model = beside.model = start.model;
+  stays.nll = trainer.evaluate(stage, start.model, false, likelihood);
+  stays.status = BfgsStatus::stalled;
+  for (int step = 0; step < kSteps && !std::isfinite(found.nll) && !trainer.cancelled(); ++step) {
+    beside.model.noise *= kMoreNoise;
+    beside.model = parameters.model(parameters.free_logs(beside.model));  // fixed values stay
+    found = trainer.descend(stage, parameters, beside, 1e-6, max_evaluations);
+  }
+  if (!std::isfinite(found.nll) && !std::isfinite(stays.nll) && !trainer.cancelled()) {
+    beside.model = start.model;
+    trainer.retreat(stage, parameters, beside);
+    found = trainer.descend(stage, parameters, beside, 1e-6, max_evaluations);
+  }
+  return stays.nll < found.nll ? stays : found;
 }
 
 /// A sum is never worse than its parts: where the kernel without one of its terms does as well, that term
@@ -405,16 +443,15 @@ void prefer_parts(Trainer& trainer, Stage& stage, const std::vector<Candidate>& 
     if (trainer.cancelled()) return;
     Likelihood likelihood;
     const double nll = trainer.evaluate(stage, part.model, false, likelihood);
-    if (!std::isfinite(nll)) continue;
     Ending other{part, trained_parameters(part.model, fixed, scale), {}, {}, {}, kUnset};
     // Fitted to a part of the data, each parameter is off by a standard error of that part, which costs half
     // a nat there and `ratio` times as much on all of them; four times that is seldom exceeded.
     const double may_gain = points == stage.series().size()
                                 ? 0.2
                                 : 2 * ratio * static_cast<double>(other.parameters.free_count());
-    if (nll - may_gain > end.found.nll) continue;
+    if (std::isfinite(nll) && nll - may_gain > end.found.nll) continue;
     for (double& h : part.inverse_hessian) h /= ratio;
-    other.found = trainer.descend(stage, other.parameters, part, 1e-6, max_evaluations);
+    other.found = descend_from_edge(trainer, stage, other.parameters, part, max_evaluations);
     if (other.found.nll <= end.found.nll + kLeastGain) end = other;
   }
 }
@@ -493,7 +530,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
       given_init[i] = in_text[i];  // values in the kernel's text are starting values
   }
   const InternalOptionals init = to_internal(given_init, options.kernel, units);
-  const Kernel kernel = with_periods(options.kernel, fixed, init);
+  std::optional<PeriodStarts> periods;
+  const Kernel kernel = with_periods(options.kernel, fixed, init, *series, periods);
   Trainer trainer(options, result);
 
   // Coarse to fine: look for the right valley on little data, then walk down on more and more of it.
@@ -516,7 +554,8 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
     if (in_part)
       stage.add_part(
           std::make_unique<Stage>(shorter, options.mean, loose, max_bytes, options.threads, stage.number()));
-    found_by_search = search(trainer, stage, kernel, options.mean, fixed, init);
+    found_by_search =
+        search(trainer, stage, kernel, options.mean, fixed, init, periods ? &*periods : nullptr);
     best = found_by_search.best;
   }
   result.model = bandgp::to_user(best.model, units);
@@ -555,7 +594,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   }
   rescale(series->size());
   if (coarse && cut.rule != Cut::Rule::tolerance) trainer.retreat(stage, parameters, best);
-  Ending end{trainer.descend(stage, parameters, best, 1e-6, options.max_evaluations),
+  Ending end{descend_from_edge(trainer, stage, parameters, best, options.max_evaluations),
              parameters,
              {},
              {},
@@ -581,6 +620,13 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   if (result.status == FitStatus::converged && std::ranges::count(end.inside, false) > 0)
     result.status = FitStatus::at_bound;
   if (!(end.rounding <= largest_rounding(options))) result.status = FitStatus::rounding;
+  // What the search saw at its own tolerance, on these data, must not have been far below.
+  double seen = kUnset;
+  if (!coarse && own_search && best.nll < likelihood.nll - 2 * kLooseTolerance &&
+      result.status != FitStatus::rounding) {
+    result.status = FitStatus::rounding;
+    seen = nll_to_user(best.nll, *series);
+  }
   if (trainer.cancelled()) result.status = FitStatus::cancelled;
   std::vector<double> errors = end.curvature.standard_errors;
   if (errors.empty()) errors.assign(end.parameters.free_count(), kUnset);
@@ -602,7 +648,7 @@ FitResult fit(const std::shared_ptr<const Series>& series, const FitOptions& giv
   result.mean = mean_in_user_units(likelihood.coefficients, units, stage.evaluator().global_columns());
   hand_over(stage, result);
   result.seconds = trainer.seconds();
-  set_outcome(result, outcome_of(result, end.parameters, end.inside));
+  set_outcome(result, outcome_of(result, end.parameters, end.inside, seen));
   return result;
 }
 

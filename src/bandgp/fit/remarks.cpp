@@ -75,7 +75,12 @@ std::vector<std::string> remarks(const FitResult& fit) {
   if (!std::isfinite(fit.nll) || fit.series->size() == 0) return remarks;
   const Series& series = *fit.series;
   const std::vector<Term>& terms = fit.model.kernel.terms;
-  if (fit.status == FitStatus::rounding)
+  const bool rounded = fit.rounding > std::max(fit.cut.tolerance, 1e-4);
+  if (fit.status == FitStatus::rounding && !rounded)
+    remarks.emplace_back(
+        "double precision is the limit: with less noise than this the NLL is lower, and the covariance "
+        "singular");
+  if (fit.status == FitStatus::rounding && rounded)
     remarks.push_back(fmt::format(
         "double precision is the limit: with this little noise (a {:.1g} of the curve's variance) rounding "
         "changes the NLL by about {:.1g} nats",

@@ -22,16 +22,19 @@ struct Task {
   const Kernel& kernel;
   Mean mean;
   const InternalOptionals &fixed, &init;
+  PeriodStarts* periods;
   DataScale scale;
   Parameters parameters;
 
-  Task(Trainer& t, Stage& s, const Kernel& k, Mean m, const InternalOptionals& f, const InternalOptionals& i)
+  Task(Trainer& t, Stage& s, const Kernel& k, Mean m, const InternalOptionals& f, const InternalOptionals& i,
+       PeriodStarts* p)
       : trainer(t),
         stage(s),
         kernel(k),
         mean(m),
         fixed(f),
         init(i),
+        periods(p),
         scale(data_scale(s.series(), m)),
         parameters(k, m, f) {}
 
@@ -55,11 +58,26 @@ struct Task {
     return bandgp::longest_start(kernel, kernel.terms[term], stage.cut(), scale);
   }
   bool scale_is_free() const { return trainer.scale_is_free(stage, parameters); }
+  /// The kernel with the periods that one of its terms may start from beside these others; as it is where the
+  /// term has no period, or a given one.
+  std::vector<Kernel> forms(std::size_t term, const Kernel& others) const {
+    if (periods == nullptr || !kernel.terms[term].has(&Term::period)) return {kernel};
+    const std::size_t at = kernel.parameter_index(term, &Term::period);
+    if (fixed[at] || init[at]) return {kernel};
+    Kernel alive = others;
+    std::erase_if(alive.terms, [&](const Term& other) { return has_vanished(other, scale); });
+    std::vector<Kernel> all;
+    for (const double period : periods->beside(alive, kernel.terms[term])) {
+      all.push_back(kernel);
+      all.back().terms[term].period = period;
+    }
+    return all;
+  }
 };
 
-/// For a kernel of one term: the best ratio of noise to variance for each length-scale of a grid, with the
-/// given values in place.
-std::vector<Candidate> look_over(const Task& task, const InternalOptionals& given) {
+/// For a kernel of one term, with its period: the best ratio of noise to variance for each length-scale of a
+/// grid, with the given values in place.
+std::vector<Candidate> look_over(const Task& task, const Kernel& form, const InternalOptionals& given) {
   const bool profile = task.scale_is_free() &&
                        std::ranges::none_of(given, [](const auto& value) { return value.has_value(); });
   std::vector<Candidate> found;
@@ -71,7 +89,7 @@ std::vector<Candidate> look_over(const Task& task, const InternalOptionals& give
     for (const double ratio : kNoiseRatios) {
       if (task.trainer.cancelled() && any) break;  // the first start is looked at in any case
       const InternalModel start =
-          task.with_values(one_term_start(task.kernel, task.mean, task.scale, lengthscale, ratio), given);
+          task.with_values(one_term_start(form, task.mean, task.scale, lengthscale, ratio), given);
       const std::vector<double> place = task.parameters.free_logs(start);
       if (any && place == task.parameters.free_logs(last)) continue;  // given values leave nothing to vary
       last = start;
@@ -129,17 +147,19 @@ Candidate search_one_term(const Task& task) {
   constexpr Trainer::Round kRounds[] = {{15, 2}, {60, 1}};
   constexpr std::size_t kMostValleys = 3;
   std::vector<Candidate> starts;
-  if (task.any_init()) {
-    std::vector<Candidate> given = look_over(task, task.init);
-    std::ranges::stable_sort(given, {}, &Candidate::nll);
-    if (given.size() > 2) given.resize(2);
-    starts = std::move(given);
-    if (task.trainer.cancelled() && !starts.empty()) return starts.front();
+  const auto append_best = [&](std::vector<Candidate> found, std::size_t most) {
+    std::ranges::stable_sort(found, {}, &Candidate::nll);
+    if (found.size() > most) found.resize(most);
+    starts.insert(starts.end(), found.begin(), found.end());
+  };
+  for (const Kernel& form : task.forms(0, {})) {
+    if (task.any_init()) {
+      append_best(look_over(task, form, task.init), 2);
+      if (task.trainer.cancelled() && !starts.empty()) return starts.front();
+    }
+    append_best(valleys(look_over(task, form, InternalOptionals(task.init.size()))), kMostValleys);
+    if (task.trainer.cancelled() && !starts.empty()) break;
   }
-  std::vector<Candidate> low = valleys(look_over(task, InternalOptionals(task.init.size())));
-  std::ranges::stable_sort(low, {}, &Candidate::nll);
-  if (low.size() > kMostValleys) low.resize(kMostValleys);
-  starts.insert(starts.end(), low.begin(), low.end());
   if (starts.empty()) {  // nothing of the grid has a value: the paper's start may
     const InternalModel start = task.with_values(paper_start(task.kernel, task.mean, task.scale), task.init);
     starts.push_back(task.trainer.look_at(task.stage, task.parameters, start, false));
@@ -191,27 +211,30 @@ Finalists look_for_sum(const Task& task, std::span<const Trainer::Round> rounds)
     smaller.terms.erase(smaller.terms.begin() + static_cast<std::ptrdiff_t>(term));
     const Candidate base =
         search(task.trainer, task.stage, smaller, task.mean, without_term(task.fixed, task.kernel, term),
-               without_term(task.init, task.kernel, term))
+               without_term(task.init, task.kernel, term), task.periods)
             .best;
     if (!std::isfinite(base.nll)) continue;
+    const std::vector<Kernel> forms = task.forms(term, base.model.kernel);
     if (!given) {
       Candidate part = base;
-      part.model = with_vanishing_term(base.model, task.kernel, term, task.scale);
+      part.model = with_vanishing_term(base.model, forms.front(), term, task.scale);
       result.parts.push_back(part);
     }
     InternalModel origin = base.model;
     origin.noise = noise_for_starts(task, base);
-    for (const std::vector<InternalModel>& group :
-         split_starts(origin, task.kernel, term, task.scale, task.longest_start(term))) {
-      Candidate best;
-      for (const InternalModel& model : group) {
-        if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;
-        const Candidate candidate =
-            task.trainer.look_at(task.stage, task.parameters, task.with_values(model, task.init), profile);
-        if (candidate.nll < best.nll) best = candidate;
+    for (const Kernel& form : forms) {
+      for (const std::vector<InternalModel>& group :
+           split_starts(origin, form, term, task.scale, task.longest_start(term))) {
+        Candidate best;
+        for (const InternalModel& model : group) {
+          if (task.trainer.cancelled() && !(result.parts.empty() && starts.empty())) break;
+          const Candidate candidate =
+              task.trainer.look_at(task.stage, task.parameters, task.with_values(model, task.init), profile);
+          if (candidate.nll < best.nll) best = candidate;
+        }
+        best.family = term;
+        if (std::isfinite(best.nll)) starts.push_back(best);
       }
-      best.family = term;
-      if (std::isfinite(best.nll)) starts.push_back(best);
     }
   }
   if (starts.empty() || !task.trainer.cancelled()) {
@@ -269,7 +292,7 @@ Finalists find_sum(const Task& task) {
   constexpr Trainer::Round kOnAll[] = {{8, 2}, {60, 1}};
   Stage* part = task.stage.part();
   if (part == nullptr) return look_for_sum(task, kAllAtOnce);
-  const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init);
+  const Task on_part(task.trainer, *part, task.kernel, task.mean, task.fixed, task.init, task.periods);
   Finalists found = look_for_sum(on_part, kOnPart);
   const Index points = part->series().size();
   for (Candidate& sum : found.sums) bring_from_part(task, points, sum);
@@ -307,8 +330,8 @@ bool on_plateau(const Task& task, const Candidate& candidate) {
 }  // namespace
 
 SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean mean,
-                    const InternalOptionals& fixed, const InternalOptionals& init) {
-  const Task task(trainer, stage, kernel, mean, fixed, init);
+                    const InternalOptionals& fixed, const InternalOptionals& init, PeriodStarts* periods) {
+  const Task task(trainer, stage, kernel, mean, fixed, init, periods);
   const auto from_many_starts = [&](const Task& given) {
     return kernel.terms.size() == 1 ? SearchResult{search_one_term(given), {}} : search_sum(given);
   };
@@ -323,7 +346,7 @@ SearchResult search(Trainer& trainer, Stage& stage, const Kernel& kernel, Mean m
   }
   if (!task.any_init() || !on_plateau(task, found.best) || trainer.cancelled()) return found;
   const InternalOptionals none(init.size());
-  SearchResult other = from_many_starts(Task(trainer, stage, kernel, mean, fixed, none));
+  SearchResult other = from_many_starts(Task(trainer, stage, kernel, mean, fixed, none, periods));
   return other.best.nll < found.best.nll ? other : found;
 }
 

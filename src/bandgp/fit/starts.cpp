@@ -39,7 +39,9 @@ double longest_start(const Kernel& kernel, const Term& term, const InternalCut& 
   // go farther.
   constexpr double kLongestInBand = 60;
   const bool automatic = cut.method == Method::automatic || cut.method == Method::dual;
-  const bool has_other_form = has_basis(term) || has_elements(kernel) || is_markov(kernel);
+  Kernel others = kernel;  // strictly periodic terms are columns beside whatever holds these
+  std::erase_if(others.terms, is_strictly_periodic);
+  const bool has_other_form = has_basis(term) || has_elements(others) || is_markov(others);
   const bool in_band = cut.method == Method::band ||
                        (automatic && (cut.rule != CutRule::tolerance || cut.index_band || !has_other_form));
   return in_band ? std::min(scale.span, kLongestInBand * scale.mean_gap) : scale.span;

@@ -28,12 +28,22 @@ Range range_on(const DataScale& scale, const Parameter& parameter) {
   return parameter.range;
 }
 
+/// The range of a period: from two spacings to the span, where data tell of it; beyond that the range of
+/// other times, where the model is there already because it was given such a start.
+Range period_range(const DataScale& scale, const Parameter& parameter, double period) {
+  const Range range{2 * scale.gap, std::max(scale.span, 2 * scale.gap)};
+  const bool holds = period >= range.lower * (1 - 1e-9) && period <= range.upper * (1 + 1e-9);
+  return holds ? range : range_on(scale, parameter);
+}
+
 /// The ranges of all parameters, in logs.
 struct Box {
   std::vector<double> lower, upper;
   Box(const InternalModel& model, const DataScale& scale) {
     for (const auto& parameter : parameters(model)) {
-      const Range range = range_on(scale, *parameter.kind);
+      const Range range = parameter.kind->member == &Term::period
+                              ? period_range(scale, *parameter.kind, *parameter.value)
+                              : range_on(scale, *parameter.kind);
       lower.push_back(std::log(range.lower));
       upper.push_back(std::log(range.upper));
     }

@@ -13,6 +13,7 @@
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/states.hpp"
 #include "bandgp/front/table.hpp"
+#include "bandgp/front/waves.hpp"
 
 namespace bandgp::front {
 
@@ -22,14 +23,22 @@ struct ChunkPoints {
   Index count = 0;
   const Real* steps = nullptr;  // of the states, to every point and then to where the next chunk begins
   const Real* noise = nullptr;
-  Index polynomials = 0;             // q, columns of W:
-  const Real* at = nullptr;          // Chebyshev's polynomials at this place of [−1, 1] of every point,
-  bool identity = false;             // or one column for each point
+  Index polynomials = 0;                 // q, columns of W:
+  const Real* at = nullptr;              // Chebyshev's polynomials at this place of [−1, 1] of every point,
+  bool identity = false;                 // or one column for each point
+  const WavePlan<Real>* plan = nullptr;  // with these waves at the points, where bases oscillate
+  const Table<Real>* waves = nullptr;
   bool first = false, last = false;  // of the series: no states before, none after
   // Where they are known: Σ T_k(xᵢ)/dᵢ, without states alone; S^{−½} and k of every point.
   const Real* sums = nullptr;
   const Real* inverse_roots = nullptr;
   const Real* gains = nullptr;
+};
+
+/// Where the loss's slopes by the logs of the terms' parameters are added up, by term.
+template <class Real>
+struct StateSlopes {
+  Real *variance, *lengthscale, *period, *quality;
 };
 
 template <class Real>
@@ -51,7 +60,9 @@ class Element {
     start(states, chunk, columns);
     if (states.size() == 0) {
       weigh();
-      if (chunk.sums == nullptr && !chunk.identity) {
+      if (chunk.sums == nullptr && chunk.plan != nullptr) {
+        chunk.plan->make_sums(chunk.at, *chunk.waves, weights_, chunk.count, sums_);
+      } else if (chunk.sums == nullptr && !chunk.identity) {
         sums_.resize(static_cast<std::size_t>(2 * chunk.polynomials - 1));
         kernels<Real>().sums(chunk.at, weights_.data(), chunk.count, std::ssize(sums_), sums_.data());
       }
@@ -68,7 +79,8 @@ class Element {
     start(states, chunk, columns);
     if (states.size() == 0) {
       weigh();
-      make_gram([&](Index i, Index c) { return reduced(i, c) * inverse_root(i); });
+      make_gram(
+          [&](Index i, Index c) { return reduced(i, c) * inverse_roots_[static_cast<std::size_t>(i)]; });
       squares_.assign(static_cast<std::size_t>(chunk.count), Real(0));
       for (Index c = 0; c < columns; ++c) {
         for (Index i = 0; i < chunk.count; ++i)
@@ -96,7 +108,7 @@ class Element {
   /// Back through the points, after make_solved(): from the loss's slopes by G, by the states at the end and
   /// by P to those by the terms' log variances and log length-scales, and by every point's noise.
   void pull(const Table<Real>& by_gram, const Table<Real>& by_end, const Numbers<Real>& by_covariance,
-            Real* by_variance, Real* by_lengthscale, Real* by_noise) {
+            const StateSlopes<Real>& by_terms, Real* by_noise) {
     if (block_.places.states == 0) {
       pull_noise(by_gram, by_noise);
       return;
@@ -108,8 +120,22 @@ class Element {
                               block_.count,
                               unknowns_ + columns_,
                               width_});
-    kernels<Real>().pull(block_, {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_variance,
-                                  by_lengthscale});
+    kernels<Real>().pull(block_,
+                         {rows_by_.data(), by_end.data(), by_covariance.data(), by_noise, by_terms.variance,
+                          by_terms.lengthscale, by_terms.period, by_terms.quality});
+  }
+
+  /// After pull(), of every right-hand side b: to(column)[i] ← (A⁻¹b)ᵢ, which is what the loss is by −b.
+  template <class To>
+  void solved(const To& to) const {
+    for (Index c = 0; c < columns_; ++c) {
+      Real* out = to(c);
+      if (block_.places.states == 0) {
+        for (Index i = 0; i < block_.count; ++i) out[i] *= inverse_roots_[static_cast<std::size_t>(i)];
+      } else {
+        for (Index i = 0; i < block_.count; ++i) out[i] = -rows_by_[i][unknowns_ + c];
+      }
+    }
   }
 
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
@@ -137,8 +163,8 @@ class Element {
     }
     Numbers<Real> by_first(static_cast<std::size_t>(p));
     for (Index i = block_.count - 1; i >= 0; --i) {
-      const Real* m = p == 0 ? nullptr : block_.kept + i * p * (width_ + p);
-      visit(i, m, m + p * width_, by_covariance.data(), cross);
+      visit(i, block_.kept + i * p * width_, block_.kept_covariances + i * p * p, by_covariance.data(),
+            cross);
       if (p == 0) continue;
       using std::sqrt;
       const Real s = block_.pivots[i], root = sqrt(s);
@@ -164,8 +190,9 @@ class Element {
     }
   }
 
-  Real inverse_root(Index i) const { return inverse_roots_[static_cast<std::size_t>(i)]; }
-  const Real* gain(Index i) const { return gains_.data() + i * block_.places.states; }
+  /// S^{−½} and k of every point.
+  const Real* inverse_roots() const { return inverse_roots_.data(); }
+  const Real* gains() const { return gains_.data(); }
 
  private:
   void start(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns) {
@@ -221,7 +248,8 @@ class Element {
   void make_gram(const Weighted& weighted) {
     const Index q = chunk_.polynomials;
     const Real* sums = chunk_.sums == nullptr ? sums_.data() : chunk_.sums;
-    for (Index m = 0; m < q; ++m) {
+    if (chunk_.plan != nullptr) chunk_.plan->make_gram(sums, gram);
+    for (Index m = 0; m < q && chunk_.plan == nullptr; ++m) {
       if (chunk_.identity) {
         std::fill_n(gram[m], q, Real(0));
         gram[m][m] = weights_[static_cast<std::size_t>(m)];
@@ -236,6 +264,8 @@ class Element {
       right_sums_.resize(static_cast<std::size_t>(q));
       if (chunk_.identity)
         std::copy_n(weighted_.begin(), q, right_sums_.begin());
+      else if (chunk_.plan != nullptr)
+        chunk_.plan->project(chunk_.at, *chunk_.waves, weighted_, chunk_.count, right_sums_.data());
       else if (q > 0)
         kernels<Real>().sums(chunk_.at, weighted_.data(), chunk_.count, q, right_sums_.data());
       for (Index m = 0; m < q; ++m) gram[m][unknowns_ + c] = -right_sums_[static_cast<std::size_t>(m)];
@@ -247,6 +277,8 @@ class Element {
     curve_.assign(static_cast<std::size_t>(round_up(count, 8)), Real(0));
     if (chunk_.identity) {
       for (Index i = 0; i < q; ++i) curve_[static_cast<std::size_t>(i)] = 2 * by_gram[i][i];
+    } else if (chunk_.plan != nullptr) {
+      chunk_.plan->diagonal(chunk_.at, *chunk_.waves, by_gram, count, curve_.data());
     } else if (q > 0) {
       coefficients_.assign(static_cast<std::size_t>(2 * q - 1), Real(0));
       Real* coefficient = coefficients_.data();
@@ -274,13 +306,20 @@ class Element {
     rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
     if (chunk_.polynomials > 0 && !chunk_.identity)
       kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
-    for (Index i = 0; i < count; ++i) {
-      Real* row = rows_[i];
-      std::fill_n(row, chunk_.identity ? unknowns_ : p, Real(0));
-      if (i < chunk_.polynomials && chunk_.identity) row[p + i] = 1;
-      for (Index c = 0; c < columns; ++c) row[unknowns_ + c] = -right(i, c);
-      for (Index c = unknowns_ + columns; c < width_; ++c) row[c] = 0;
+    // Column by column: short rows are not worth a call that fills them.
+    const auto clear_columns = [&](Index from, Index to) {
+      for (Index c = from; c < to; ++c) {
+        Real* row = rows_.data() + c;
+        for (Index i = 0; i < count; ++i) row[i * width_] = 0;
+      }
+    };
+    clear_columns(0, chunk_.identity ? unknowns_ : p);
+    for (Index i = 0; i < chunk_.polynomials && chunk_.identity; ++i) rows_[i][p + i] = 1;
+    for (Index c = 0; c < columns; ++c) {
+      Real* row = rows_.data() + unknowns_ + c;
+      for (Index i = 0; i < count; ++i) row[i * width_] = -right(i, c);
     }
+    clear_columns(unknowns_ + columns, width_);
     for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
     pivots_.resize(static_cast<std::size_t>(count));
     gains_.resize(static_cast<std::size_t>(count * p));
@@ -292,6 +331,7 @@ class Element {
     block_.width = width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
+    block_.inverse_quality = states.inverse_quality();
     block_.noise = chunk_.noise;
     block_.rows = rows_.data();
     block_.mean = end.data();
@@ -304,8 +344,12 @@ class Element {
   void filter(bool keep) {
     const int p = block_.places.states;
     if (keep) {
-      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
+      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * width_));
+      kept_covariances_.resize(static_cast<std::size_t>((block_.count + 1) * p * p));
       block_.kept = kept_.data();
+      begin_ = end.numbers;
+      block_.begin = begin_.data();
+      block_.kept_covariances = kept_covariances_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
@@ -327,7 +371,7 @@ class Element {
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, kept_covariances_, begin_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

@@ -34,7 +34,8 @@ class Front {
   Front& operator=(const Front&) = delete;
 
   /// Increasing times, which must stay where they are.  Cells are so many spacings of the last basis long,
-  /// which should be the finest; none may have fewer polynomials than the one before it.
+  /// which should be the finest; of those that do not oscillate none may have fewer polynomials than the one
+  /// before it.
   void lay_out(const double* time, Index n, std::vector<Gaussians> bases,
                const std::vector<markov::StateTerm>& terms, Index spacings) {
     time_ = time;
@@ -42,7 +43,8 @@ class Front {
     bases_ = std::move(bases);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       assert(bases_[t].polynomials >= 2 && bases_[t].polynomials <= kMostPolynomials);
-      assert(t == 0 || bases_[t].polynomials >= bases_[t - 1].polynomials);
+      assert(t == 0 || bases_[t].oscillates() || bases_[t - 1].oscillates() ||
+             bases_[t].polynomials >= bases_[t - 1].polynomials);
     }
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
@@ -64,6 +66,11 @@ class Front {
   Index reduced_size() const { return weights_at() + nodes() + states_.size() * (chunks() - 1); }
   Index carried_size() const { return 2 * states_.size() * chunks(); }
   Index weights_at() const { return round_up(n_, 8); }
+  /// Numbers that are kept of every chunk where there are no states.
+  Index sums_size() const {
+    if (bases_.empty()) return 0;
+    return expansion_.oscillates() ? expansion_.plan().sums_size() : 2 * bases_.back().polynomials - 1;
+  }
 
   /// False where a pivot has the wrong sign.
   [[nodiscard]] bool factor(const Real* noise, Columns<Real> b) {
@@ -78,18 +85,14 @@ class Front {
     covariances_.resize(static_cast<std::size_t>(chunks()) * p * p);
     inverse_roots_.resize(static_cast<std::size_t>(n_));
     gains_.resize(static_cast<std::size_t>(n_) * p);
-    if (has_sums()) sums_.resize(chunks(), 2 * bases_.back().polynomials - 1);
+    if (has_sums()) sums_.resize(chunks(), sums_size());
     front_.set_zero(slots(), slots());
     right_.set_zero(b.count, slots());
     bool fine = true;
     in_stages({[&](Index c) { make_element(c, b, true); },
                [&](Index c) {
-                 if (fine && assemble(c, b, true)) {
-                   layout_.ending(c, ending_);
-                   fine = eliminate();
-                 } else {
-                   fine = false;
-                 }
+                 fine = fine && assemble(c, b, true);
+                 for (Index piece = 0; fine && take_piece(c, piece); ++piece) fine = eliminate();
                },
                {}},
               false);
@@ -120,6 +123,7 @@ class Front {
   void solve(Columns<Real> b) {
     Real r[kMostStates];
     for (Index c = chunks() - 1; c >= 0; --c) {
+      fetch_points(c - kAhead, b);
       make_steps(c);
       for (Index column = 0; column < b.count; ++column) {
         std::fill_n(r, kMostStates, Real(0));
@@ -131,14 +135,18 @@ class Front {
 
   /// ½ tr[(A⁻¹ − Σ ααᵀ)∂A] with α = A⁻¹b, of reduced columns.
   struct Slopes {
-    std::vector<Real> basis_variance, basis_lengthscale, state_variance, state_lengthscale;
+    std::vector<Real> basis_variance, basis_lengthscale, basis_period;
+    std::vector<Real> state_variance, state_lengthscale, state_period, state_quality;
     std::vector<Real> noise;  // by every point's variance
   };
-  void gradient(Columns<Real> b, Slopes& out) {
+  /// The columns become A⁻¹b in their first n entries, as solve() leaves them, where `solves`.
+  void gradient(Columns<Real> b, Slopes& out, bool solves = false) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
-    out.state_variance.assign(states_.terms(), Real(0));
-    out.state_lengthscale.assign(states_.terms(), Real(0));
+    out.basis_period.assign(bases_.size(), Real(0));
+    for (std::vector<Real>* by :
+         {&out.state_variance, &out.state_lengthscale, &out.state_period, &out.state_quality})
+      by->assign(states_.terms(), Real(0));
     out.noise.assign(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
@@ -149,18 +157,21 @@ class Front {
                },
                [&](Index c) {
                  element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
-                                 out.state_variance.data(), out.state_lengthscale.data(),
+                                 {out.state_variance.data(), out.state_lengthscale.data(),
+                                  out.state_period.data(), out.state_quality.data()},
                                  out.noise.data() + chunk(c).begin);
+                 if (solves) element(c).solved([&](Index column) { return b[column] + chunk(c).begin; });
                }},
               true);
   }
 
-  /// Φw at a time, for the bases with a bit in `bases` and the weights of a column.
-  Real curve(const Real* column, unsigned bases, double x) const {
+  /// Φw at a time, for the bases that are chosen and the weights of a column.
+  Real curve(const Real* column, const std::vector<bool>& chosen, double x) const {
     Real sum = 0;
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      if ((bases >> t & 1U) == 0) continue;
+      if (!chosen[t]) continue;
       const Gaussians& basis = bases_[t];
+      const auto phase = Expansion<Real>::phase(basis, x);
       const auto first = static_cast<Index>(std::ceil((x - basis.reach) / basis.spacing)),
                  last = static_cast<Index>(std::floor((x + basis.reach) / basis.spacing));
       Index c = 0;  // the first chunk that may have them
@@ -175,9 +186,10 @@ class Front {
         while (c < chunks() && layout_.nodes(c, t).last < j) ++c;
         if (c == chunks()) break;
         const Range& nodes = layout_.nodes(c, t);
-        if (j >= nodes.first)
-          sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
-                 column[weights_at() + nodes.number + (j - nodes.first)];
+        if (j < nodes.first) continue;
+        const Real* weight = column + weights_at() + nodes.number + (j - nodes.first) * basis.columns();
+        sum += Expansion<Real>::gaussian(basis, j, Real(x)) *
+               (basis.oscillates() ? phase.cos * weight[0] + phase.sin * weight[1] : weight[0]);
       }
     }
     return sum;
@@ -212,16 +224,16 @@ class Front {
     }
   }
 
-  /// The variance of a part of the curve at those points where `wanted`: of the bases with a bit in `bases`,
-  /// and of the states' sum that `select` is.
-  std::vector<Real> variances(const std::vector<bool>& wanted, unsigned bases,
+  /// The variance of a part of the curve at those points where `wanted`: of the bases that are chosen, and of
+  /// the states' sum that `select` is.
+  std::vector<Real> variances(const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                               const std::vector<Real>& select) {
     std::vector<Real> out(static_cast<std::size_t>(n_), Real(0));
     inverse_.set_zero(slots(), slots());
     std::size_t next = pivots_.size();
     for (Index c = chunks() - 1; c >= 0; --c) {
       invert(c, next);
-      add_variances(c, wanted, bases, select, out);
+      add_variances(c, wanted, chosen, select, out);
     }
     return out;
   }
@@ -246,7 +258,7 @@ class Front {
     ChunkPoints<Real> points;
     Element<Real> element;
     Table<Real> begin, solution;  // states at the beginning, and the unknowns, of every column
-    Table<Real> by_gram, by_end;
+    Table<Real> by_gram, by_end, waves;
     Numbers<Real> by_covariance;
   };
   Work& work(Index c) { return works_[static_cast<std::size_t>(c) % works_.size()]; }
@@ -303,6 +315,24 @@ class Front {
     return eliminated_rows_.data() + static_cast<Index>(number) * slots();
   }
 
+  /// What is read and written of the points of a chunk, and about as many eliminated rows as went last,
+  /// before a batch that begins at `next` or behind it.
+  static constexpr Index kAhead = 2;  // chunks
+  void fetch_points(Index c, Columns<Real> b) const {
+    if (c < 0 || c >= chunks()) return;
+    const Chunk& here = chunk(c);
+    fetch(time_ + here.begin, here.count());
+    fetch(noise_ + here.begin, here.count());
+    fetch(inverse_roots_.data() + here.begin, here.count());
+    fetch(gain(here.begin), here.count() * states_.size());
+    for (Index column = 0; column < b.count; ++column) fetch(b[column] + here.begin, here.count());
+  }
+  void fetch_rows(std::size_t next) const {
+    const std::size_t count = ending_.size(), end = next - std::min(next, (kAhead - 1) * count);
+    const std::size_t begin = end - std::min(end, count);
+    fetch(eliminated_row(begin), static_cast<Index>(end - begin) * slots());
+  }
+
   // --- a chunk ---------------------------------------------------------------------------------------------
 
   void make_steps(Index c) {
@@ -310,13 +340,13 @@ class Front {
     const Chunk& here = chunk(c);
     const Index count = here.count();
     Numbers<Real>&gaps = work(c).gaps, &steps = work(c).steps;
-    gaps.assign(static_cast<std::size_t>(round_up(count + 1, 8)), Real(0));
-    for (Index i = 0; i < count; ++i) {
-      const Real before = i == 0 ? Real(here.from) : Real(time_[here.begin + i - 1]);
-      gaps[static_cast<std::size_t>(i)] = Real(time_[here.begin + i]) - before;
-    }
-    if (c == 0) gaps[0] = std::numeric_limits<Real>::infinity();  // nothing before
-    gaps[static_cast<std::size_t>(count)] = Real(here.to) - Real(time_[here.end - 1]);
+    gaps.resize(static_cast<std::size_t>(round_up(count + 1, 8)));
+    const double* time = time_ + here.begin;
+    Real* gap = gaps.data();
+    for (Index i = 1; i < count; ++i) gap[i] = Real(time[i]) - Real(time[i - 1]);
+    gap[0] = c == 0 ? std::numeric_limits<Real>::infinity() : Real(time[0]) - Real(here.from);
+    gap[count] = Real(here.to) - Real(time[count - 1]);
+    std::fill(gap + count + 1, gap + gaps.size(), Real(0));
     steps.resize(static_cast<std::size_t>(states_.step_size()));
     states_.steps(gaps.data(), count + 1, steps.data());
   }
@@ -325,8 +355,9 @@ class Front {
     make_steps(c);
     const Chunk& here = chunk(c);
     Numbers<Real>& at = work(c).at;
-    at.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
+    at.resize(static_cast<std::size_t>(round_up(here.count(), 8)));
     if (!here.identity) expansion_.place_points(here, at.data());
+    std::fill(at.data() + here.count(), at.data() + at.size(), Real(0));
     ChunkPoints<Real>& points = work(c).points;
     points = {};
     points.count = here.count();
@@ -335,6 +366,11 @@ class Front {
     points.polynomials = expansion_.polynomials(c);
     points.at = at.data();
     points.identity = here.identity;
+    if (expansion_.has_waves(c)) {
+      expansion_.place_waves(here, work(c).waves);
+      points.plan = &expansion_.plan();
+      points.waves = &work(c).waves;
+    }
     points.first = c == 0;
     points.last = layout_.is_last(c);
   }
@@ -355,6 +391,8 @@ class Front {
     expansion_.expand(c, z, beta_);
     if (chunk(c).identity)
       std::copy_n(beta_.begin(), count, out);
+    else if (expansion_.has_waves(c))
+      expansion_.plan().curve(work(c).at.data(), work(c).waves, beta_.data(), count, out);
     else
       loops().curve(work(c).at.data(), count, beta_.data(), expansion_.polynomials(c), out);
   }
@@ -362,6 +400,7 @@ class Front {
   // --- forwards --------------------------------------------------------------------------------------------
 
   void make_element(Index c, Columns<Real> b, bool whole) {
+    fetch_points(c + kAhead, b);
     prepare(c);
     if (has_sums() && !whole) work(c).points.sums = sums_[c];
     element(c).make(states_, work(c).points, b.count,
@@ -377,15 +416,13 @@ class Front {
     if (!whole) return true;
 
     if (has_sums() && !here.identity) std::ranges::copy(element(c).sums(), sums_[c]);
-    for (Index i = here.begin; i < here.end; ++i) {
-      inverse_roots_[static_cast<std::size_t>(i)] = element(c).inverse_root(i - here.begin);
-      if (p > 0) std::copy_n(element(c).gain(i - here.begin), p, gains_.data() + i * p);
-    }
+    std::copy_n(element(c).inverse_roots(), here.count(), inverse_roots_.data() + here.begin);
+    if (p > 0) std::copy_n(element(c).gains(), here.count() * p, gains_.data() + here.begin * p);
     std::copy_n(element(c).covariance.data(), p * p, chunk_covariance(c));
     log_determinant_.add(element(c).log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
-      for (Index j = layout_.first_new(c, t); j <= layout_.nodes(c, t).last; ++j)
-        front_[layout_.node_slot(t, j)][layout_.node_slot(t, j)] = 1;
+      layout_.for_columns(t, layout_.first_new(c, t), layout_.nodes(c, t).last + 1,
+                          [&](Index slot) { front_[slot][slot] = 1; });
     }
     add_gram(c);
     if (has_end(c)) add_end(c);
@@ -408,10 +445,29 @@ class Front {
   }
   /// The front is symmetric, and what lies below its diagonal is not kept up: F += RᵀGR.
   void add_gram(Index c) {
+    if (expansion_.has_waves(c)) {
+      add_gram_of_waves(c);
+      return;
+    }
     const int p = states_.size();
     const Index width = element(c).width();
     const Table<Real>& columns = expansion_.columns;
     product_.resize(element(c).unknowns(), slots());  // GR
+    if (p == 0 && chunk(c).identity) {
+      for (Index u = 0; u < element(c).unknowns(); ++u) {
+        const Real weight = element(c).gram[u][u];
+        for (Index s = 0; s < slots(); ++s) product_[u][s] = weight * columns[u][s];
+      }
+      loops().multiply({{columns.data(), 1, slots()},
+                        {product_.data(), slots()},
+                        {front_.data(), slots()},
+                        layout_.state_begin(),
+                        element(c).unknowns(),
+                        slots(),
+                        kAddTo,
+                        0});
+      return;
+    }
     for (Index u = 0; u < element(c).unknowns(); ++u)
       std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
     for (std::size_t t = 0; t < bases_.size(); ++t) {
@@ -433,11 +489,53 @@ class Front {
       loops().multiply({{columns[p] + begin, 1, slots()},
                         {product_[p], slots()},
                         {front_[begin], slots()},
-                        layout_.ring(t),
+                        layout_.width(t),
                         expansion_.rank(c, t),
                         slots(),
                         kAddTo,
                         begin});
+    }
+  }
+  /// The same where every basis has rows of its own: a product for each column of its nodes.
+  void add_gram_of_waves(Index c) {
+    const Index rows = expansion_.plan().rows();
+    product_.resize(rows, slots());
+    for_waves([&](const Wave& wave) {
+      cross_.resize(rows, wave.width);
+      loops().multiply({{element(c).gram.data() + wave.row, element(c).width(), 1},
+                        {wave.compact.coefficients.data(), wave.width},
+                        {cross_.data(), wave.width},
+                        rows,
+                        wave.rank,
+                        wave.width});
+      for (Index u = 0; u < rows; ++u) std::copy_n(cross_[u], wave.ring, product_[u] + wave.slot);
+    });
+    for (Index u = 0; u < rows; ++u)
+      std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
+    for_waves([&](const Wave& wave) {
+      loops().multiply({{wave.compact.coefficients.data(), 1, wave.width},
+                        {product_[wave.row], slots()},
+                        {front_[wave.slot], slots()},
+                        wave.ring,
+                        wave.rank,
+                        slots(),
+                        kAddTo,
+                        wave.slot});
+    });
+  }
+  /// A column of all nodes of a basis, on chunks with waves: its slots and its rows of β.
+  struct Wave {
+    std::size_t basis;
+    Index column, slot, ring, row, rank, width;
+    const typename Expansion<Real>::Compact& compact;
+  };
+  template <class Visit>
+  void for_waves(const Visit& visit) const {
+    for (std::size_t t = 0; t < bases_.size(); ++t) {
+      const Index ring = layout_.ring(t);
+      for (Index k = 0; k < bases_[t].columns(); ++k)
+        visit(Wave{t, k, layout_.ring_begin(t) + k * ring, ring, expansion_.plan().first_row(t, k),
+                   bases_[t].polynomials, round_up(ring, 8), expansion_.compact(t)});
     }
   }
   /// −ER, −P and the identity of the multipliers' equation.
@@ -464,16 +562,23 @@ class Front {
       front_[next + i][lambda + i] += 1;
     }
   }
-  /// The slots that end, one after the other, but on their own rows alone; the rest of the front changes once
-  /// for all.
+  /// ending_ ← so many of the slots that end with chunk c: where very many do, most of the work is then in
+  /// products of whole matrices.  False behind the last of them.
+  static constexpr Index kMostAtOnce = 64;
+  bool take_piece(Index c, Index piece) {
+    layout_.ending(c, all_ending_);
+    const Index all = std::ssize(all_ending_), begin = piece * kMostAtOnce;
+    if (begin >= all) return false;
+    ending_.assign(all_ending_.begin() + begin, all_ending_.begin() + std::min(begin + kMostAtOnce, all));
+    return true;
+  }
+  /// The slots of ending_, one after the other, but on their own rows alone; the rest of the front changes
+  /// once for all.
   bool eliminate() {
     const auto count = std::ssize(ending_);
     scaled_rows_.resize(count, slots());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      for (Index s = 0; s < slot; ++s) scaled_rows_[i][s] = front_[s][slot];
-      std::copy_n(front_[slot] + slot, slots() - slot, scaled_rows_[i] + slot);
-    }
+    fetch(eliminated_rows_.data() + (std::ssize(pivots_) + count) * slots(), count * slots());
+    loops().take(ending_.data(), count, slots(), front_.data(), scaled_rows_.data());
     const auto before = std::ssize(pivots_);
     Real* rows = eliminated_rows_.data() + before * slots();
     pivots_.resize(static_cast<std::size_t>(before + count));
@@ -496,10 +601,7 @@ class Front {
                       slots(),
                       kAddTo,
                       0});
-    for (const Index slot : ending_) {
-      std::fill_n(front_[slot], slots(), Real(0));
-      for (Index s = 0; s < slot; ++s) front_[s][slot] = 0;
-    }
+    loops().clear(ending_.data(), count, slots(), front_.data());
     eliminate_right(rows);
     return true;
   }
@@ -509,15 +611,8 @@ class Front {
     const auto count = std::ssize(ending_);
     const Index columns = right_.rows, begin = std::ssize(eliminated_right_);
     eliminated_right_.resize(static_cast<std::size_t>(begin + count * columns));
-    for (Index k = 0; k < columns; ++k) {
-      for (Index i = 0; i < count; ++i) {
-        Real& own = right_[k][ending_[static_cast<std::size_t>(i)]];
-        eliminated_right_[static_cast<std::size_t>(begin + i * columns + k)] = own;
-        const Real factor = -own;
-        own = 0;
-        loops().add(factor, rows + i * slots(), slots(), right_[k]);
-      }
-    }
+    loops().eliminate_right(ending_.data(), count, slots(), rows, right_.data(), columns,
+                            eliminated_right_.data() + begin);
   }
 
   // --- backwards -------------------------------------------------------------------------------------------
@@ -542,17 +637,16 @@ class Front {
   void substitute(Index c, std::size_t& next) {
     const Index columns = solution_.rows;
     layout_.ending(c, ending_);
-    for (std::size_t i = ending_.size(); i > 0; --i) {
-      const Real pivot = pivots_[--next];
-      const Real* value = eliminated_right_.data() + static_cast<Index>(next) * columns;
-      for (Index column = 0; column < columns; ++column)
-        solution_[column][ending_[i - 1]] =
-            -value[column] / pivot - loops().dot(eliminated_row(next), solution_[column], slots());
-    }
+    next -= ending_.size();
+    fetch_rows(next);
+    loops().substitute(ending_.data(), std::ssize(ending_), slots(), eliminated_row(next),
+                       pivots_.data() + next, eliminated_right_.data() + static_cast<Index>(next) * columns,
+                       solution_.data(), columns);
   }
   void write_reduced(Index c, Columns<Real> b) {
     const int p = states_.size();
     Work& here = work(c);
+    fetch_points(c - kAhead, b);
     prepare(c);
     here.begin.resize(b.count, kMostStates);
     curves_.resize(b.count, round_up(chunk(c).count(), 8));
@@ -595,22 +689,27 @@ class Front {
   /// inverse_ ← from the unknowns of the next chunk to those of chunk c. Slots that are not in use hold a
   /// later unknown's rows, where l is 0.
   void invert(Index c, std::size_t& next) {
-    layout_.ending(c, ending_);
+    layout_.ending(c, all_ending_);
+    for (Index piece = (std::ssize(all_ending_) + kMostAtOnce - 1) / kMostAtOnce; piece > 0; --piece) {
+      (void)take_piece(c, piece - 1);
+      invert_piece(next);
+    }
+  }
+  void invert_piece(std::size_t& next) {
     const auto count = std::ssize(ending_);
     next -= ending_.size();
+    fetch_rows(next);
     const Real* rows = eliminated_row(next);
     for (const Index slot : ending_) std::fill_n(inverse_[slot], slots(), Real(0));
     batch_.resize(count, slots());
+    small_.resize(static_cast<std::size_t>(count * count));
     loops().multiply(
         {{rows, slots(), 1}, {inverse_.data(), slots()}, {batch_.data(), slots()}, count, slots(), slots()});
-    loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      std::copy_n(batch_[i], slots(), inverse_[slot]);
-      for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
-    }
+    loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data(),
+                        small_.data());
+    loops().put(ending_.data(), count, slots(), batch_.data(), inverse_.data());
   }
-  void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
+  void add_variances(Index c, const std::vector<bool>& wanted, const std::vector<bool>& chosen,
                      const std::vector<Real>& select, std::vector<Real>& out) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
@@ -634,7 +733,7 @@ class Front {
         expansion_.columns, inverse_, work(c).by_covariance, cross_,
         [&](Index i, const Real* m, const Real* cov, const Real* lambda, const Table<Real>& with) {
           if (!wanted[static_cast<std::size_t>(here.begin + i)]) return;
-          expansion_.values(c, bases, time_[here.begin + i], g.data());
+          expansion_.values(c, chosen, time_[here.begin + i], g.data());
           Real moved[kMostStates];
           for (int r = 0; r < p; ++r) {
             moved[r] = 0;
@@ -660,6 +759,7 @@ class Front {
   void make_solved(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
+    fetch_points(c - kAhead, b);
     prepare(c);
     ChunkPoints<Real>& points = work(c).points;
     if (has_sums()) points.sums = sums_[c];
@@ -679,8 +779,9 @@ class Front {
     solve_columns(c, b);
     weigh_columns(c, b);
     make_by_end(c, b);
-    work(c).by_gram.set_zero(element(c).width(), element(c).width());
-    for (std::size_t t = 0; t < bases_.size(); ++t) add_basis_slopes(c, t, b.count, out);
+    work(c).by_gram.resize(element(c).width(), element(c).width());
+    if (expansion_.has_waves(c)) work(c).by_gram.set_zero(element(c).width(), element(c).width());
+    for (std::size_t t = bases_.size(); t > 0; --t) add_basis_slopes(c, t - 1, b.count, out);
     finish_by_gram(c, b.count);
   }
   /// Columns (x, β, b, λ) of what follows: states, polynomials, right-hand sides, multipliers.
@@ -689,10 +790,12 @@ class Front {
   void solve_columns(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns(), at_lambda = multiplier_column(c, b.count),
-                width = round_up(at_lambda + p, 8);
+                // Where every basis has rows of its own the lanes of the last ones need room.
+        width = round_up(at_lambda + p, 8) + (expansion_.has_waves(c) ? 8 : 0);
     solved_.resize(slots() + 1, width);  // polynomials in whole lanes may go beyond the last row
     bool add_to = false;
-    for (std::size_t t = bases_.size(); t > 0; --t) {
+    if (expansion_.has_waves(c)) multiply_waves(width);
+    for (std::size_t t = expansion_.has_waves(c) ? 0 : bases_.size(); t > 0; --t) {
       expansion_.pieces(c, t - 1, [&](const auto& piece) {
         loops().multiply({{inverse_.data() + piece.slot, slots(), 1},
                           {piece.across, piece.across_stride},
@@ -705,11 +808,27 @@ class Front {
       });
     }
     weights_.resize(static_cast<std::size_t>(slots()));
-    for (Index s = 0; s < slots(); ++s) {
-      for (int i = 0; i < p; ++i) solved_[s][i] = c > 0 ? inverse_[s][layout_.state_slot(c) + i] : Real(0);
-      std::fill(solved_[s] + unknowns, solved_[s] + width, Real(0));
-      for (int i = 0; i < p && has_end(c); ++i)
-        solved_[s][at_lambda + i] = -inverse_[s][layout_.multiplier_slot() + i];
+    // Column by column: short rows are not worth a call that fills or copies them.
+    const auto set_column = [&](Index column, const Real* values, Real factor) {
+      Real* to = solved_.data() + column;
+      for (Index s = 0; s < slots(); ++s) to[s * width] = factor * values[s];
+    };
+    const auto clear_column = [&](Index column) {
+      Real* to = solved_.data() + column;
+      for (Index s = 0; s < slots(); ++s) to[s * width] = 0;
+    };
+    for (int i = 0; i < p; ++i) {
+      if (c > 0)
+        set_column(i, inverse_[layout_.state_slot(c) + i], 1);
+      else
+        clear_column(i);
+    }
+    for (Index column = unknowns; column < width; ++column) {
+      const Index i = column - at_lambda;
+      if (has_end(c) && i >= 0 && i < p)
+        set_column(column, inverse_[layout_.multiplier_slot() + i], -1);
+      else
+        clear_column(column);
     }
     for (Index column = 0; column < b.count; ++column) {
       gather_weights(c, b[column], weights_.data());
@@ -721,15 +840,38 @@ class Front {
       }
     }
   }
+  /// The columns SRᵀ of solved_ where every basis has rows of its own; those that do not oscillate share
+  /// theirs, the first ones, of which the last basis has the most.
+  void multiply_waves(Index width) {
+    const auto put = [&](const Wave& wave, bool add_to) {
+      loops().multiply({{inverse_.data() + wave.slot, slots(), 1},
+                        {wave.compact.across.data(), wave.compact.across.width},
+                        {solved_.data() + wave.row, width},
+                        slots(),
+                        wave.ring,
+                        round_up(wave.rank, 8),
+                        add_to});
+    };
+    std::vector<Wave> shared, own;
+    for_waves([&](const Wave& wave) { (bases_[wave.basis].oscillates() ? own : shared).push_back(wave); });
+    bool add_to = false;
+    for (std::size_t k = shared.size(); k > 0; --k) {
+      put(shared[k - 1], add_to);
+      add_to = kAddTo;
+    }
+    for (const Wave& wave : own) put(wave, kReplace);
+  }
   /// weighed_ ← what the slopes of β's coefficients are by the columns of solved_: G, and Eᵀ for multipliers.
   void weigh_columns(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Index q = expansion_.polynomials(c), at_lambda = multiplier_column(c, b.count);
     weighed_.resize(q, solved_.width);
-    for (Index m = 0; m < q; ++m) {
-      std::copy_n(element(c).gram[p + m], at_lambda, weighed_[m]);
-      for (int i = 0; i < p; ++i) weighed_[m][at_lambda + i] = element(c).end[i][p + m];
-      std::fill(weighed_[m] + at_lambda + p, weighed_[m] + weighed_.width, Real(0));
+    // Beyond the right-hand sides there is 0.
+    loops().copy(element(c).gram[p], element(c).width(), q, std::min(element(c).width(), solved_.width),
+                 weighed_.data(), solved_.width);
+    for (Index column = at_lambda; column < solved_.width; ++column) {
+      const Index i = column - at_lambda;
+      for (Index m = 0; m < q; ++m) weighed_[m][column] = i < p ? element(c).end[i][p + m] : Real(0);
     }
   }
   /// What the loss is by the states at the end, −(S_λ· + λ̂ẑᵀ)Rᵀ, and by P, −½(S_λλ + λ̂λ̂ᵀ).
@@ -753,13 +895,54 @@ class Front {
   }
   /// A basis's part ½C(SRᵀ) of ∂/∂G; ⟨GRZ − Eᵀ(S_λ + λ̂ẑᵀ), C′⟩, and what its variance is worth.
   void add_basis_slopes(Index c, std::size_t t, Index columns, Slopes& out) {
+    if (expansion_.has_waves(c))
+      add_wave_slopes(c, t, out);
+    else
+      add_piece_slopes(c, t, out);
+    const Index unknowns = element(c).unknowns();
+    layout_.for_columns(t, layout_.nodes(c, t).first, layout_.first_staying(c, t), [&](Index slot) {
+      Real squares = 0;
+      for (Index column = 0; column < columns; ++column)
+        squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
+      out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
+    });
+  }
+  /// On chunks with waves.
+  void add_wave_slopes(Index c, std::size_t t, Slopes& out) {
+    const Index width = solved_.width;
+    for_waves([&](const Wave& wave) {
+      if (wave.basis != t) return;
+      product_.resize(wave.rank, width);
+      const auto multiply = [&](const Table<Real>& coefficients) {
+        loops().multiply({{coefficients.data(), coefficients.width, 1},
+                          {solved_[wave.slot], width},
+                          {product_.data(), width},
+                          wave.rank,
+                          wave.ring,
+                          width});
+      };
+      const auto contract = [&](Index row) {
+        return loops().contract(product_.data(), width, weighed_[row], width, wave.rank, width);
+      };
+      multiply(wave.compact.coefficients);
+      loops().add_rows(Real(0.5), product_.data(), width, wave.rank, element(c).width(),
+                       work(c).by_gram[wave.row], element(c).width(), kAddTo);
+      multiply(wave.compact.slopes);
+      out.basis_lengthscale[t] += contract(wave.row);
+      if (!bases_[t].oscillates()) return;
+      multiply(wave.compact.period_slopes);
+      const Real by_other = contract(expansion_.plan().first_row(t, 1 - wave.column));
+      out.basis_period[t] += wave.column == 0 ? by_other : -by_other;
+    });
+  }
+  void add_piece_slopes(Index c, std::size_t t, Slopes& out) {
     const int p = states_.size();
-    const Index rank = expansion_.rank(c, t), unknowns = element(c).unknowns(), width = solved_.width;
+    const Index rank = expansion_.rank(c, t), width = solved_.width;
     product_.resize(rank, width);
-    const auto multiply_pieces = [&](bool slopes) {
+    const auto multiply_pieces = [&](auto coefficients) {
       bool add_to = false;
       expansion_.pieces(c, t, [&](const auto& piece) {
-        loops().multiply({{slopes ? piece.slopes : piece.coefficients, piece.stride, 1},
+        loops().multiply({{piece.*coefficients, piece.stride, 1},
                           {solved_[piece.slot], width},
                           {product_.data(), width},
                           rank,
@@ -769,37 +952,40 @@ class Front {
         add_to = kAddTo;
       });
     };
-    multiply_pieces(false);
+    using Piece = typename Expansion<Real>::Piece;
+    multiply_pieces(&Piece::coefficients);
+    // The finest basis is the first, and has all rows.
+    const bool add_to = t + 1 < bases_.size();
     loops().add_rows(Real(0.5), product_.data(), width, rank, element(c).width(), work(c).by_gram[p],
-                     element(c).width());
+                     element(c).width(), add_to);
     const Real* weighed = weighed_.data();
     if (expansion_.is_table(c, t)) {
       mapped_.resize(rank, width);
       loops().slope_map(weighed, width, rank, expansion_.slope_factor(), width, mapped_.data());
       weighed = mapped_.data();
     } else {
-      multiply_pieces(true);
+      multiply_pieces(&Piece::slopes);
     }
     out.basis_lengthscale[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
-    for (Index j = layout_.nodes(c, t).first; j < layout_.first_staying(c, t); ++j) {
-      const Index slot = layout_.node_slot(t, j);
-      Real squares = 0;
-      for (Index column = 0; column < columns; ++column)
-        squares += solved_[slot][unknowns + column] * solved_[slot][unknowns + column];
-      out.basis_variance[t] += (1 - inverse_[slot][slot] - squares) / 2;
+    if (bases_[t].oscillates()) {
+      multiply_pieces(&Piece::period_slopes);
+      out.basis_period[t] += loops().contract(product_.data(), width, weighed, width, rank, width);
     }
   }
   /// The rest of ½RSRᵀ: the states' rows, and ½ for the right-hand sides.
   void finish_by_gram(Index c, Index columns) {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns();
-    for (Index m = 0; m < unknowns; ++m)
-      std::fill(work(c).by_gram[m] + unknowns, work(c).by_gram[m] + work(c).by_gram.width, Real(0));
-    for (int i = 0; i < p && c > 0; ++i) {
-      for (Index u = 0; u < unknowns; ++u) work(c).by_gram[i][u] = solved_[layout_.state_slot(c) + i][u] / 2;
+    Table<Real>& by_gram = work(c).by_gram;
+    for (Index column = unknowns; column < by_gram.width; ++column) {
+      for (Index m = p; m < unknowns; ++m) by_gram[m][column] = 0;
     }
-    for (Index column = unknowns; column < unknowns + columns; ++column)
-      work(c).by_gram[column][column] = Real(0.5);
+    std::fill_n(by_gram.data(), p * by_gram.width, Real(0));
+    for (int i = 0; i < p && c > 0; ++i) {
+      for (Index u = 0; u < unknowns; ++u) by_gram[i][u] = solved_[layout_.state_slot(c) + i][u] / 2;
+    }
+    std::fill(by_gram[unknowns], by_gram[unknowns] + columns * by_gram.width, Real(0));
+    for (Index column = unknowns; column < unknowns + columns; ++column) by_gram[column][column] = Real(0.5);
   }
 
   const double* time_ = nullptr;
@@ -821,8 +1007,8 @@ class Front {
   std::vector<Work> works_;
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
   Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_;
-  Numbers<Real> weights_, beta_;
-  std::vector<Index> ending_;
+  Numbers<Real> weights_, beta_, small_;
+  std::vector<Index> ending_, all_ending_;
 };
 
 }  // namespace bandgp::front

@@ -14,14 +14,22 @@
 namespace bandgp::front {
 
 /// Gaussians amplitude·exp(−(x − j·spacing)²/lengthscale²) for those nodes j that have a point within
-/// `reach`, expanded in so many polynomials on every cell.
+/// `reach`, expanded in so many polynomials on every cell.  Where `harmonic` is k > 0 every node has two
+/// columns: its Gaussian times cos and times sin of 2πk·turns·x.
 struct Gaussians {
   double spacing = 1, lengthscale = 1, amplitude = 1, reach = 1;
   Index polynomials = 2;
+  double turns = 0;  // in a unit of time
+  Index harmonic = 0;
+  bool oscillates() const { return harmonic > 0; }
+  Index columns() const { return oscillates() ? 2 : 1; }
 };
 
 /// A cell's polynomials are good for so much of its length beyond either end.
 inline constexpr double kBeyond = 0.05;
+/// Where a basis oscillates: points of a chunk that are their own columns, and points for each polynomial of
+/// a cell that are not.
+inline constexpr Index kMostOwnColumns = 96, kPointsOfWaves = 3;
 /// Half of the length on which a cell of so many spacings is expanded.
 inline double expanded_half(Index spacings, double spacing) {
   return (0.5 + kBeyond) * static_cast<double>(spacings) * spacing;
@@ -30,7 +38,7 @@ inline double expanded_half(Index spacings, double spacing) {
 /// Nodes of one basis that a chunk sees, both ends included.
 struct Range {
   Index first = 0, last = -1;
-  Index number = 0;  // of the first one among all nodes of all bases
+  Index number = 0;  // of the first one's first weight among all weights of all bases
   Index count() const { return last - first + 1; }
 };
 
@@ -44,7 +52,8 @@ struct Chunk {
 
 /// Cells are as long as a whole number of the finest basis's spacings.  A chunk is what a cell has of points.
 /// In the front every basis has a ring of slots, node j in slot j mod the ring's size, so that no row ever
-/// moves; behind the rings are the states of two chunks, and the multipliers of one.
+/// moves, and behind it one more where nodes have two columns; behind all rings are the states of two chunks,
+/// and the multipliers of one.
 class Layout {
  public:
   /// Increasing times, which must stay where they are.  The last basis must be the finest one.
@@ -53,6 +62,8 @@ class Layout {
     time_ = time;
     n_ = n;
     bases_ = std::ssize(bases);
+    columns_.clear();
+    for (const Gaussians& basis : bases) columns_.push_back(basis.columns());
     states_ = states;
     cell_length_ = bases.empty() ? std::numeric_limits<double>::infinity()
                                  : static_cast<double>(spacings) * bases.back().spacing;
@@ -79,10 +90,12 @@ class Layout {
     const Index end = nodes(c, t).last + 1;
     return is_last(c) ? end : std::min(end, nodes(c + 1, t).first);
   }
-  Index node_count(std::size_t t) const {
+  /// Weights of one basis: as many of every node as it has columns, one behind the other.
+  Index weight_count(std::size_t t) const {
     const Range& last = nodes(chunks() - 1, t);
-    return last.number + last.count() - nodes(0, t).number;
+    return last.number + last.count() * columns(t) - nodes(0, t).number;
   }
+  Index columns(std::size_t t) const { return columns_[t]; }
   /// A basis's nodes as runs (first, count) of consecutive ones.
   std::vector<std::pair<Index, Index>> runs(std::size_t t) const {
     std::vector<std::pair<Index, Index>> result;
@@ -98,39 +111,55 @@ class Layout {
 
   /// All slots: a multiple of 8.
   Index slots() const { return slots_; }
+  /// Nodes that a ring has room for, and the slots of all rings of a basis.
   Index ring(std::size_t t) const { return ring_[t]; }
+  Index width(std::size_t t) const { return ring_[t] * columns(t); }
   Index ring_begin(std::size_t t) const { return ring_begin_[t]; }
-  /// Whole lanes around a ring.
+  /// Whole lanes around the slots of a basis.
   Index lanes_begin(std::size_t t) const { return ring_begin_[t] / 8 * 8; }
-  Index lanes_end(std::size_t t) const { return round_up(ring_begin_[t] + ring_[t], 8); }
+  Index lanes_end(std::size_t t) const { return round_up(ring_begin_[t] + width(t), 8); }
+  /// That of a node's first column; the second one is ring(t) behind it.
   Index node_slot(std::size_t t, Index j) const {
     const Index ring = ring_[t];
     return ring_begin_[t] + ((j % ring) + ring) % ring;
   }
+  /// visit(slot) for every column of nodes first ≤ j < end.
+  template <class Visit>
+  void for_columns(std::size_t t, Index first, Index end, const Visit& visit) const {
+    for (Index j = first; j < end; ++j) {
+      for (Index k = 0; k < columns(t); ++k) visit(node_slot(t, j) + k * ring_[t]);
+    }
+  }
   Index state_begin() const { return state_begin_; }
   Index state_slot(Index c) const { return state_begin_ + (c % 2) * states_; }
   Index multiplier_slot() const { return state_begin_ + 2 * states_; }
-  /// visit(slot, j, number of the weight) for the nodes of a basis that chunk c sees.
+  /// visit(slot, j, number of the weight) for the columns of the nodes of a basis that chunk c sees.
   template <class Visit>
   void for_nodes(Index c, std::size_t t, const Visit& visit) const {
     const Range& here = nodes(c, t);
-    Index slot = node_slot(t, here.first);
-    for (Index j = here.first; j <= here.last; ++j) {
-      visit(slot, j, here.number + (j - here.first));
-      if (++slot == ring_begin_[t] + ring_[t]) slot = ring_begin_[t];
+    const Index columns = this->columns(t), ring = ring_[t];
+    Index slot = node_slot(t, here.first), number = here.number;
+    for (Index j = here.first; j <= here.last; ++j, number += columns) {
+      for (Index k = 0; k < columns; ++k) visit(slot + k * ring, j, number + k);
+      if (++slot == ring_begin_[t] + ring) slot = ring_begin_[t];
     }
   }
   /// visit(slot) for the slots of a basis that chunk c does not see.
   template <class Visit>
   void for_unseen(Index c, std::size_t t, const Visit& visit) const {
     const Range& here = nodes(c, t);
-    for (Index j = here.last + 1; j < here.first + ring_[t]; ++j) visit(node_slot(t, j));
+    for_columns(t, here.last + 1, here.first + ring_[t], visit);
   }
   /// Slots in the order in which they go when chunk c is done: weights, states, multipliers.
   void ending(Index c, std::vector<Index>& slots) const {
     slots.clear();
     for (std::size_t t = 0; t < ring_.size(); ++t) {
-      for (Index j = nodes(c, t).first; j < first_staying(c, t); ++j) slots.push_back(node_slot(t, j));
+      const Index first = nodes(c, t).first, stays = first_staying(c, t), ring = ring_[t];
+      Index slot = node_slot(t, first);
+      for (Index j = first; j < stays; ++j) {
+        for (Index k = 0; k < columns(t); ++k) slots.push_back(slot + k * ring);
+        if (++slot == ring_begin_[t] + ring) slot = ring_begin_[t];
+      }
     }
     for (Index i = 0; c > 0 && i < states_; ++i) slots.push_back(state_slot(c) + i);
     for (Index i = 0; !is_last(c) && i < states_; ++i) slots.push_back(multiplier_slot() + i);
@@ -143,13 +172,22 @@ class Layout {
     chunks_.clear();
     ranges_.clear();
     const bool endless = bases.empty();
+    const bool oscillates = std::ranges::any_of(bases, &Gaussians::oscillates);
+    Index polynomials = 0;  // the most that a basis has
+    for (const Gaussians& basis : bases) polynomials = std::max(polynomials, basis.polynomials);
     Index cell = std::numeric_limits<Index>::min();
     for (Index begin = 0; begin < n_;) {
       const auto at = endless ? Index{0} : static_cast<Index>(std::floor(time_[begin] / cell_length_));
       cell = std::max(cell, at);
       const double edge = endless ? cell_length_ : static_cast<double>(cell + 1) * cell_length_;
+      // Where bases oscillate, polynomials times waves cost as much as some points that are their own
+      // columns. Without states a chunk may have any number of points.
+      const bool waves =
+          oscillates && states_ == 0 &&
+          std::lower_bound(time_ + begin, time_ + n_, edge) - (time_ + begin) > kPointsOfWaves * polynomials;
+      const Index most = waves ? n_ : oscillates ? kMostOwnColumns : kMostPoints;
       Index end = begin + 1;
-      while (end < n_ && end - begin < kMostPoints && time_[end] < edge) ++end;
+      while (end < n_ && end - begin < most && time_[end] < edge) ++end;
       const bool whole = end == n_ || time_[end] >= edge;
       const double low = whole ? edge - kBeyond * cell_length_ : time_[end - 1 - (end - 1 - begin) / 5],
                    high = whole ? edge + kBeyond * cell_length_ : time_[end];
@@ -158,7 +196,7 @@ class Layout {
         if (time_[i] - time_[i - 1] > time_[best] - time_[best - 1]) best = i;
       };
       for (Index i = end - 1; end < n_ && i > begin && time_[i - 1] >= low; --i) look_at(i);
-      for (Index i = end + 1; i < n_ && i - begin <= kMostPoints && time_[i] <= high; ++i) look_at(i);
+      for (Index i = end + 1; i < n_ && i - begin <= most && time_[i] <= high; ++i) look_at(i);
       end = best;
       Chunk chunk;
       chunk.begin = begin;
@@ -167,7 +205,7 @@ class Layout {
       chunk.to = end == n_ ? time_[n_ - 1] : 0.5 * (time_[end - 1] + time_[end]);
       chunk.cell = cell;
       // Polynomials come from a table, columns of their own from an exponential each.
-      chunk.identity = endless || 3 * (end - begin) <= 2 * bases.back().polynomials;
+      chunk.identity = endless || (oscillates ? !waves : 3 * (end - begin) <= 2 * polynomials);
       for (const Gaussians& basis : bases)
         ranges_.push_back({static_cast<Index>(std::ceil((time_[begin] - basis.reach) / basis.spacing)),
                            static_cast<Index>(std::floor((time_[end - 1] + basis.reach) / basis.spacing)),
@@ -187,12 +225,12 @@ class Layout {
         Range& here = ranges_[static_cast<std::size_t>(c * bases_) + t];
         ring = std::max(ring, here.count());
         const Index known = first_new(c, t) - here.first;
-        here.number = nodes_ - known;
-        nodes_ += here.count() - known;
+        here.number = nodes_ - known * columns_[t];
+        nodes_ += (here.count() - known) * columns_[t];
       }
       ring_.push_back(ring);
       ring_begin_.push_back(slots_);
-      slots_ += ring;
+      slots_ += ring * columns_[t];
     }
     state_begin_ = slots_;
     slots_ = round_up(slots_ + 3 * states_, 8);
@@ -202,8 +240,8 @@ class Layout {
   Index n_ = 0, bases_ = 0, states_ = 0;
   double cell_length_ = 0;
   std::vector<Chunk> chunks_;
-  std::vector<Range> ranges_;  // by chunk and basis
-  std::vector<Index> ring_, ring_begin_;
+  std::vector<Range> ranges_;                       // by chunk and basis
+  std::vector<Index> columns_, ring_, ring_begin_;  // by basis
   Index slots_ = 0, state_begin_ = 0, nodes_ = 0;
 };
 

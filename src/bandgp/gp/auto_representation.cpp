@@ -26,7 +26,8 @@ Representation* AutoRepresentation::beside_band(const Kernel& kernel, const Obse
   if (method_ == Method::dual && !smooth)
     throw std::invalid_argument("the dual band is for se terms; use method auto or band");
   if (method_ == Method::band || kernel.terms.empty() || !has_elements(kernel)) return nullptr;
-  Representation* other = kernel.terms.size() == 1 ? static_cast<Representation*>(&dual_) : &elements_;
+  const bool one_grid = kernel.terms.size() == 1 && smooth;
+  Representation* other = one_grid ? static_cast<Representation*>(&dual_) : &elements_;
   if (method_ == Method::dual) return other;
   if (points.size() < 2) return nullptr;
   const double target = rho_for_tolerance(cut_.tolerance, q_bound, points.size()),
@@ -34,8 +35,8 @@ Representation* AutoRepresentation::beside_band(const Kernel& kernel, const Obse
   const MeanWidth width = estimate_width(points, reach);
   const bool fits = 8 * static_cast<double>(points.size()) * (width.width + 8) <= 0.9 * max_bytes_;
   const double band = fits ? band_nanoseconds(points.size(), width) : std::numeric_limits<double>::infinity();
-  const double cost =
-      other == &dual_ ? dual_nanoseconds(kernel.terms[0], points) : elements_nanoseconds(kernel, points);
+  const double cost = other == &dual_ ? dual_nanoseconds(kernel.terms[0], points)
+                                      : elements_nanoseconds(kernel, points, target);
   return cost < band ? other : nullptr;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // At every θ the cheapest of the representations that can be certified there: the filter where all terms have
-// states, else the covariance band, or the dual of one SE term, or elements where SE terms stand beside
-// others.  All are the exact GP to the tolerance, so an optimiser does not notice when they take turns.
+// states, else the covariance band, or the dual of one SE term, or elements where SE terms oscillate or stand
+// beside others.  All are the exact GP to the tolerance, so an optimiser does not notice when they take
+// turns.
 #pragma once
 #include "bandgp/gp/band_representation.hpp"
 #include "bandgp/gp/dual_representation.hpp"

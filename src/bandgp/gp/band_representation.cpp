@@ -90,9 +90,8 @@ void BandRepresentation::decide(const Kernel& kernel, const Observations& points
   prediction_reach_ = tail.reach_for(target);
   // A reach of the whole span leaves nothing out for x* inside it; outside, lags are longer and count as
   // much.
-  // And where the matrix is whole, predictions are the exact GP's too.
-  if (prediction_reach_ >= x.back() - x.front() || rho_.value() == 0)
-    prediction_reach_ = std::numeric_limits<double>::infinity();
+  // And where the matrix is whole, predictions are the exact GP's too. Shapes with a support end there.
+  if (prediction_reach_ >= x.back() - x.front() || rho_.value() == 0) prediction_reach_ = kernel.support();
   // Without a test point's own weight the bound is Σ wⱼ k ≥ ‖D^{−½}e‖₂.
   left_out_ = tail(prediction_reach_) * UpperBound::of(1 / weighted_.largest_weight);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bandgp/kernel/harmonics.hpp"
 #include "bandgp/simd/dispatch.hpp"
 
 namespace bandgp {
@@ -62,6 +63,18 @@ double estimate_nodes(const Term& term, const Observations& points) {
                   kWindow * static_cast<double>(points.size()));
 }
 
+/// Columns of a node of the grid, or state-space terms, that a term has for each one without its factor.
+double columns_of(const Term& term, const Observations& points, double rho) {
+  if (!term.has_factor()) return 1;
+  if (!std::holds_alternative<PeriodicFactor>(term.factor)) return 2;
+  const double inside =
+      std::max(1.0, 5 * term.lengthscale * static_cast<double>(points.size()) / (points.span() + 1e-300));
+  const double most = rho * points.smallest_noise() / (term.variance * inside);
+  const auto harmonics = static_cast<double>(bandgp::harmonics(term.smoothness, most).coefficient.size());
+  // Small variances need few nodes.
+  return has_grid(term) ? 0.65 * (2 * harmonics - 1) : 2 * harmonics - 1;
+}
+
 }  // namespace
 
 double band_nanoseconds(Index n, const MeanWidth& width) {
@@ -79,22 +92,35 @@ double dual_nanoseconds(const Term& term, const Observations& points) {
   return dual_nanoseconds(points.size(), estimate_nodes(term, points), kBandwidth);
 }
 
-double elements_nanoseconds(const Kernel& kernel, const Observations& points) {
+double elements_nanoseconds(const Kernel& kernel, const Observations& points, double rho) {
   const auto n = static_cast<double>(points.size());
-  double nodes = 0, slots = 0, states = 0, shortest = std::numeric_limits<double>::infinity();
+  double nodes = 0, slots = 0, states = 0, waves = 0, shortest = std::numeric_limits<double>::infinity();
+  bool oscillates = false;
   for (const Term& term : kernel.terms) {
-    states += matern_states(term);
-    if (has_basis(term)) shortest = std::min(shortest, term.lengthscale);
+    if (has_grid(term))
+      shortest = std::min(shortest, term.lengthscale);
+    else
+      states += static_cast<double>(state_count(term.shape)) * columns_of(term, points, rho);
   }
   const double cell = kCell * kSpacing * shortest;
   for (const Term& term : kernel.terms) {
-    if (!has_basis(term)) continue;
-    const double own = estimate_nodes(term, points);
-    nodes += own;
-    slots += std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), own) + 1;
+    if (!has_grid(term)) continue;
+    const double columns = columns_of(term, points, rho), own = estimate_nodes(term, points);
+    nodes += columns * own;
+    slots +=
+        columns * (std::min((2 * kReach * term.lengthscale + cell) / (kSpacing * term.lengthscale), own) + 1);
+    oscillates = oscillates || term.has_factor();
+    waves += columns;
   }
   slots = 8 * std::ceil((slots + 3 * states) / 8);
   const double chunks = std::min(n, points.span() / cell + 1);
+  if (oscillates) {
+    // With few points in a cell, or states, the points are their own columns.
+    const bool own = states > 0 || n / chunks < 3 * kPolynomials;
+    const double of_point = own ? 500 + 0.25 * slots * slots : 100 + 15 * waves,
+                 of_chunk = own ? 0 : 0.5 * kPolynomials * slots * slots;
+    return n * of_point + chunks * (2500 + of_chunk) + 0.25 * nodes * slots * slots;
+  }
   const double columns = std::min(kPolynomials, n / chunks) + states + 2;
   const double at_points = states > 0 ? 60 + 45 * states + 0.2 * columns * columns : 45;
   return n * at_points + chunks * (2500 + 0.08 * slots * slots * columns) +

@@ -22,7 +22,7 @@ double band_nanoseconds(Index n, const MeanWidth& width);
 double dual_nanoseconds(Index n, double nodes, Index bandwidth);
 /// Before a grid is designed.
 double dual_nanoseconds(const Term& term, const Observations& points);
-/// SE terms beside each other and beside Markov terms.
-double elements_nanoseconds(const Kernel& kernel, const Observations& points);
+/// SE terms, oscillating or not, beside each other and beside Markov terms; ρ is what the certificate allows.
+double elements_nanoseconds(const Kernel& kernel, const Observations& points, double rho);
 
 }  // namespace bandgp

@@ -41,7 +41,7 @@ Taper::Smoothness parse_smoothness(std::string_view name) {
 }
 
 bool has_bandwidth(std::string_view representation) {
-  return representation != "markov" && representation != "elements";
+  return representation != "markov" && representation != "elements" && representation != "columns";
 }
 
 bool is_same_model(Method method) {

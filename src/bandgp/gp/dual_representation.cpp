@@ -185,6 +185,24 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   });
   if (bad) return Failure{Failure::Kind::not_positive_definite, bad->row};
 
+  weigh(b);
+  return std::nullopt;
+}
+
+bool DualRepresentation::reduce(RightHandSides b) {
+  const Index n = points_->padded_size();
+  scratch_.reserve(std::max(kProbes, b.columns) * n);
+  for (Index c = 0; c < b.columns; ++c) {
+    for (Index i = 0; i < n; ++i) fitted(c)[i] = precision_.data()[i] * b.data[c * b.stride + i];
+  }
+  apply_transposed(b.columns);
+  weigh(b);
+  return true;
+}
+
+/// Columns b, with ΦᵀD⁻¹b in the first part's sums → D^{−½}(b − Φw) and w behind it.
+void DualRepresentation::weigh(RightHandSides b) {
+  const Index n = points_->padded_size(), nodes = padded_nodes();
   const auto column = [&](Index c) { return b.data + c * b.stride; };
   weights_.clear();
   for (Index c = 0; c < b.columns; ++c) {
@@ -200,7 +218,7 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
     for (Index c = 0; c < b.columns; ++c) {
       for (Index i = 0; i < n; ++i) column(c)[i] = weight[i] * (column(c)[i] - fitted(c)[i]);
     }
-    return std::nullopt;
+    return;
   }
   for (Index c = 0; c < b.columns; ++c) {
     for (Index i = 0; i < n; ++i) column(c)[i] -= fitted(c)[i];
@@ -222,7 +240,6 @@ std::optional<Failure> DualRepresentation::factor(RightHandSides b) {
   for (Index c = 0; c < b.columns; ++c) {
     for (Index i = 0; i < n; ++i) column(c)[i] = weight[i] * (column(c)[i] - fitted(c)[i]);
   }
-  return std::nullopt;
 }
 
 double DualRepresentation::log_determinant() {

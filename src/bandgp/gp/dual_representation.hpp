@@ -27,6 +27,7 @@ class DualRepresentation final : public Representation {
   std::optional<Failure> choose(const Kernel& kernel, const Observations& points, double q_bound) override;
   Index reduced_size() const override { return behind() + padded_nodes(); }
   std::optional<Failure> factor(RightHandSides b) override;
+  bool reduce(RightHandSides b) override;
   double log_determinant() override;
   void finish(RightHandSides b) override;
   void gradient(RightHandSides b, const double* noise_slope, std::span<double> out) override;
@@ -68,6 +69,7 @@ class DualRepresentation final : public Representation {
   template <class Work>  // work(part), the second one on the other thread where there is one
   void in_two_parts(const Work& work);
   void accumulate(int which, RightHandSides b);
+  void weigh(RightHandSides b);
   /// M on a half of the two-ended matrix, or whole; natural(row): which node a row is.
   template <class Natural>
   void fill(PanelBand& matrix, const double* h0, const Natural& natural);

@@ -6,19 +6,23 @@
 #include <functional>
 #include <limits>
 
+#include "bandgp/bandwidth/choose.hpp"
 #include "bandgp/base/dot.hpp"
 #include "bandgp/base/normal_at.hpp"
 #include "bandgp/basis/local_polynomials.hpp"
 #include "bandgp/front/front.hpp"
 #include "bandgp/gp/cost_model.hpp"
 #include "bandgp/gp/simulate.hpp"
+#include "bandgp/kernel/harmonics.hpp"
 #include "bandgp/markov/filter.hpp"
 
 namespace bandgp {
 namespace {
 
 /// How the tolerance is shared between the grids, their windows and the polynomials.
-constexpr double kGridShare = 0.5, kCutShare = 0.2, kPolynomialShare = 0.2;
+constexpr double kGridShare = 0.5, kCutShare = 0.2, kPolynomialShare = 0.2, kHarmonicShare = 0.1;
+/// The spacing that a grid may have where a term has several, in length-scales.
+constexpr double kCoarsest = 1;
 /// The bounds add up to less than they are given: designs are first tried with so many times the tolerance.
 constexpr double kLargestShare = 4, kLeastShare = 1e-3;
 /// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point, and
@@ -35,11 +39,12 @@ constexpr double kNoWholeNumber = 1e15;
 
 }  // namespace
 
+/// As many states as without harmonics: how many these are depends on more than the kernel.
 bool has_elements(const Kernel& kernel) {
   int states = 0;
   for (const Term& term : kernel.terms) {
-    if (!has_basis(term) && matern_states(term) == 0) return false;
-    states += matern_states(term);
+    if (!has_grid(term) && !has_states(term)) return false;
+    if (!has_grid(term)) states += state_count(term.shape) * (term.has_factor() ? 2 : 1);
   }
   return !kernel.terms.empty() && states <= front::kMostStates;
 }
@@ -53,17 +58,20 @@ struct ElementsRepresentation::Parts {
   static void lay_out(const ElementsRepresentation& owner, const double* time, Index n,
                       front::Front<Real>& front) {
     std::vector<front::Gaussians> bases;
-    for (const SmoothTerm& term : owner.smooth_)
-      bases.push_back({term.design.spacing, owner.kernel_->terms[term.index].lengthscale,
-                       term.design.amplitude, term.design.cut * term.design.spacing, term.polynomials});
-    front.lay_out(time, n, bases, owner.state_terms_, owner.spacings_);
+    for (const SmoothTerm& term : owner.smooth_) {
+      const Term& whole = owner.kernel_->terms[term.index];
+      bases.push_back({term.design.spacing, whole.lengthscale, term.design.amplitude,
+                       term.design.cut * term.design.spacing, term.polynomials,
+                       term.harmonic > 0 ? 1 / whole.period : 0, term.harmonic});
+    }
+    front.lay_out(time, n, bases, owner.form_.terms, owner.spacings_);
   }
 };
 
-/// Some of the kernel's terms: the SE terms among them as bits, one for each basis of the front, and the
+/// Some of the kernel's terms: the SE terms among them as flags, one for each basis of the front, and the
 /// others as the factors with which the states are summed.
 struct ElementsRepresentation::Selection {
-  unsigned bases = 0;
+  std::vector<bool> bases;
   std::vector<double> states;
 };
 
@@ -85,10 +93,11 @@ double ElementsRepresentation::condition() { return parts_->front.largest_pivot(
 Cost ElementsRepresentation::cost(const Kernel& kernel, const Observations& points, double q_bound) {
   if (auto failure = choose(kernel, points, q_bound))
     return {failure->bytes, failure->seconds, 0, 0, name(), {}};
-  Cost cost{bytes(*parts_, points.size()), 1e-9 * elements_nanoseconds(kernel, points), 0, 0, name()};
-  for (const Term& term : kernel.terms) cost.places.push_back({"states", matern_states(term)});
+  Cost cost{bytes(*parts_, points.size()), 1e-9 * elements_nanoseconds(kernel, points, rho_), 0, 0, name()};
+  cost.places.resize(kernel.terms.size(), {"grid", 0});
+  for (const StateForm::Part& part : form_.parts) cost.places[part.term] = {"states", form_.states(part)};
   for (std::size_t t = 0; t < smooth_.size(); ++t)
-    cost.places[smooth_[t].index] = {"grid", parts_->front.layout().node_count(t)};
+    cost.places[smooth_[t].index].rows += parts_->front.layout().weight_count(t);
   return cost;
 }
 
@@ -96,25 +105,24 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
                                                       double q_bound) {
   kernel_ = &kernel;
   points_ = &points;
-  const bool keep = frozen_ && smooth_.size() + rough_.size() == kernel.terms.size();
+  const bool keep = frozen_ && grids_.size() + rough_.size() == kernel.terms.size();
   if (!keep) {
-    smooth_.clear();
+    grids_.clear();
     rough_.clear();
-    for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
-      if (has_basis(kernel.terms[t])) {
-        smooth_.push_back({t, {}, {}});
-      } else {
-        rough_.push_back(t);
-      }
-    }
+    for (std::size_t t = 0; t < kernel.terms.size(); ++t)
+      (has_grid(kernel.terms[t]) ? grids_ : rough_).push_back(t);
   }
-  state_terms_.clear();
-  for (const std::size_t t : rough_) {
-    const int states = matern_states(kernel.terms[t]);
-    state_terms_.push_back(
-        {states, kernel.terms[t].variance, markov::rate_of(states, kernel.terms[t].lengthscale)});
-  }
+  rho_ = rho_for_tolerance(tolerance_, q_bound, points.size());
+  const auto n = static_cast<double>(points.size());
+  form_ = make_state_form(
+      kernel, rough_,
+      kHarmonicShare * rho_ * points.smallest_noise() / n / static_cast<double>(kernel.terms.size()));
+  if (form_.states() > front::kMostStates)
+    return Failure{Failure::Kind::too_large, 0, std::numeric_limits<double>::infinity(), 0};
   q_bound *= weigh_points();
+  demands_.clear();
+  for (const std::size_t t : grids_)
+    demands_.push_back(demand_for(kernel.terms[t], weighted_, q_bound, tolerance_));
   // How the tolerance is shared is an estimate; the certificate decides.
   for (share_ = keep ? share_ : kLargestShare;; share_ /= 2) {
     design(q_bound, share_ * tolerance_, keep);
@@ -123,6 +131,9 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
                                    .weights = expected_.weights,
                                    .prior_variance = kernel.variance()};
     const bool within = certificate_for(inputs, static_cast<Index>(nodes_)).nll_error.value() <= tolerance_;
+#ifdef FRONT_PRINT
+    if (getenv("QF")) break;
+#endif
     if (keep || within || !reached_ || smooth_.empty()) break;
     if (share_ < kLeastShare) {
       reached_ = false;
@@ -130,7 +141,7 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
     }
   }
   const auto too_large = [&](double bytes) {
-    return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * elements_nanoseconds(kernel, points)};
+    return Failure{Failure::Kind::too_large, 0, bytes, 1e-9 * elements_nanoseconds(kernel, points, rho_)};
   };
   // Before anything is laid out: not less than this, whatever the windows.
   const double least_bytes = 32 * nodes_;
@@ -141,12 +152,66 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   }
   Parts::lay_out(*this, points.time(), points.size(), parts_->front);
   if (const double all = bytes(*parts_, points.size()); all > max_bytes_) return too_large(all);
+#ifdef FRONT_PRINT
+  if (getenv("FP")) {
+    fprintf(stderr, "spacings %ld chunks %ld slots %ld nodes %ld bytes/pt %.1f share %g:", spacings_,
+            parts_->front.chunks(), parts_->front.slots(), parts_->front.nodes(),
+            bytes(*parts_, points.size()) / (double)points.size(), share_);
+    for (auto& t : smooth_)
+      fprintf(stderr, " [q %ld h/l %.4f T/h %.2f]", t.polynomials,
+              t.design.spacing / kernel.terms[t.index].lengthscale, t.design.cut);
+    fputs("\n", stderr);
+  }
+#endif
   return std::nullopt;
+}
+
+/// The SE terms as what they are made of, with as many harmonics as so many nats ask for.
+void ElementsRepresentation::make_smooth(double q_bound, double tolerance, bool keep) {
+  const std::vector<SmoothTerm> before = std::move(smooth_);
+  smooth_.clear();
+  rest_errors_ = {};
+  for (std::size_t g = 0; g < grids_.size(); ++g) {
+    const Term& term = kernel_->terms[grids_[g]];
+    GridDemand demand = demands_[g];
+    demand.q_bound = q_bound;
+    if (!std::holds_alternative<PeriodicFactor>(term.factor)) {
+      smooth_.push_back({grids_[g], term.has_factor() ? 1 : 0, 1, 0, demand});
+      continue;
+    }
+    demand.tolerance = kHarmonicShare * tolerance / static_cast<double>(grids_.size());
+    const auto known = std::ranges::count(before, grids_[g], &SmoothTerm::index);
+    const Harmonics kept = keep ? first_harmonics(term.smoothness, static_cast<std::size_t>(known))
+                                : harmonics(term.smoothness, affordable_rest(demand));
+    demand.coarsest = kCoarsest;
+    for (std::size_t k = 0; k < kept.coefficient.size(); ++k)
+      smooth_.push_back({grids_[g], static_cast<Index>(k), kept.coefficient[k], kept.slope[k], demand});
+    const GridErrors rest = errors_of_rest(kept.rest, demand);
+    rest_errors_.matrix = rest_errors_.matrix + rest.matrix;
+    rest_errors_.cross = rest_errors_.cross + rest.cross;
+    rest_errors_.prior = rest_errors_.prior + rest.prior;
+  }
+  if (!keep) return;
+  // As they were: in the order of their spacings.
+  for (std::size_t t = 0; t < before.size(); ++t) {
+    const auto same = std::ranges::find_if(
+        smooth_.begin() + static_cast<std::ptrdiff_t>(t), smooth_.end(), [&](const SmoothTerm& term) {
+          return term.index == before[t].index && term.harmonic == before[t].harmonic;
+        });
+    std::iter_swap(smooth_.begin() + static_cast<std::ptrdiff_t>(t), same);
+    smooth_[t].polynomials = before[t].polynomials;
+  }
 }
 
 /// The grids of the SE terms and the polynomials on them, for a certificate of about this many nats.
 void ElementsRepresentation::design(double q_bound, double tolerance, bool keep) {
-  errors_ = {};
+  make_smooth(q_bound, tolerance, keep);
+  errors_ = rest_errors_;
+  const UpperBound weight = UpperBound::of(weighted_.largest_weight),
+                   points = UpperBound::of(std::sqrt(static_cast<double>(points_->size()))) * weight;
+  errors_.matrix = errors_.matrix + form_.left_out * points * points;
+  errors_.cross = errors_.cross + form_.left_out * points;
+  errors_.prior = errors_.prior + form_.left_out;
   reached_ = true;
   nodes_ = 0;
   double others = 0;
@@ -154,9 +219,10 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   const auto count = static_cast<double>(smooth_.size());
   const Index n = points_->size();
   for (SmoothTerm& term : smooth_) {
-    term.demand = demand_for(kernel_->terms[term.index], weighted_, q_bound, kGridShare * tolerance / count);
+    term.demand.variance *= term.share;
+    term.demand.tolerance = kGridShare * tolerance / count;
     term.design = design_grid(term.demand);
-    nodes_ += most_nodes(term.design, term.demand);
+    nodes_ += most_nodes(term.design, term.demand) * (term.harmonic > 0 ? 2 : 1);
   }
   // What an error ε of Φ costs: ½·2ε‖r‖‖w‖ + ½ε²(‖r‖ + ‖w‖)² of the quadratic form, ½mε of log|M|.  A model
   // that fits makes n of its data and about 1 of each weight; one that does not, what it made last.
@@ -190,9 +256,10 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
 
 /// The dual's windows are made for more than the front's, and are whole numbers of spacings.
 void ElementsRepresentation::shorten_windows(SmoothTerm& term, double allowed) {
-  constexpr double kStep = 0.25, kShortest = 4;
+  constexpr double kStep = 0.25;
+  const double shortest = term.share < 1 ? 1 : 4;
   const GridDesign widest = term.design;
-  for (term.design.cut = kShortest; term.design.cut < widest.cut; term.design.cut += kStep) {
+  for (term.design.cut = shortest; term.design.cut < widest.cut; term.design.cut += kStep) {
     if (errors_of(term.design, term.demand).cut.value() <= allowed) return;
   }
   term.design.cut = widest.cut;
@@ -207,10 +274,11 @@ void ElementsRepresentation::choose_cells(double allowed) {
   for (spacings_ = kFewestSpacings; spacings_ <= kMostSpacings; ++spacings_) {
     Index polynomials = kFewestPolynomials;
     for (SmoothTerm& term : smooth_) {
-      term.polynomials = polynomials;
+      const bool oscillates = term.harmonic > 0;  // and has polynomials of its own
+      term.polynomials = oscillates ? kFewestPolynomials : polynomials;
       while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
         ++term.polynomials;
-      polynomials = term.polynomials;
+      if (!oscillates) polynomials = term.polynomials;
     }
     if (const double cost = cost_of_cells(); cost < least) {
       least = cost;
@@ -219,6 +287,23 @@ void ElementsRepresentation::choose_cells(double allowed) {
       for (const SmoothTerm& term : smooth_) best.push_back(term.polynomials);
     }
   }
+#ifdef FRONT_PRINT
+  if (getenv("SP")) {
+    chosen = atoi(getenv("SP"));
+    spacings_ = chosen;
+    best.clear();
+    Index polynomials = kFewestPolynomials;
+    for (SmoothTerm& term : smooth_) {
+      term.polynomials = polynomials;
+      while (term.polynomials < kMostPolynomials && error_of_polynomials(term).value() > allowed)
+        ++term.polynomials;
+      polynomials = term.polynomials;
+      best.push_back(polynomials);
+    }
+    if (getenv("QF")) best.back() = atoi(getenv("QF"));
+    if (getenv("QL") && best.size() > 1) best.front() = atoi(getenv("QL"));
+  }
+#endif
   spacings_ = chosen;
   for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
 }
@@ -227,10 +312,12 @@ void ElementsRepresentation::choose_cells(double allowed) {
 double ElementsRepresentation::cost_of_cells() const {
   const double cell = static_cast<double>(spacings_) * smooth_.back().design.spacing;
   double states = 0, slots = 0, products = 0;
-  for (const markov::StateTerm& term : state_terms_) states += term.states;
+  for (const markov::StateTerm& term : form_.terms) states += term.states;
   const auto lanes = [](double x) { return 8 * std::ceil(x / 8); };
   for (const SmoothTerm& term : smooth_)
     slots += std::floor(2 * term.design.cut + (1 + 2 * front::kBeyond) * cell / term.design.spacing) + 1;
+  if (std::ranges::any_of(smooth_, [](const SmoothTerm& term) { return term.harmonic > 0; }))
+    return cost_of_waves(cell);
   slots = lanes(slots + 3 * states);
   for (const SmoothTerm& term : smooth_) {
     const auto q = static_cast<double>(term.polynomials);
@@ -242,6 +329,21 @@ double ElementsRepresentation::cost_of_cells() const {
   const double of_point = states > 0 ? 2 * columns * columns : 12 * q;
   const double of_chunk = 2 * products + 3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
   return of_point + of_chunk / points;
+}
+
+/// The same where some of the terms oscillate.
+double ElementsRepresentation::cost_of_waves(double cell) const {
+  double slots = 0, ending = 0, polynomials = 0, waves = 0;
+  for (const SmoothTerm& term : smooth_) {
+    const double columns = term.harmonic > 0 ? 2 : 1, h = term.design.spacing;
+    slots += columns * (std::floor(2 * term.design.cut + (1 + 2 * front::kBeyond) * cell / h) + 1);
+    ending += columns * cell / h;
+    polynomials = std::max(polynomials, static_cast<double>(term.polynomials));
+    waves += columns;
+  }
+  const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
+  const double of_chunk = (6 * polynomials + 2 * ending) * slots * slots;
+  return 12 * polynomials * waves + of_chunk / points;
 }
 
 UpperBound ElementsRepresentation::error_of_polynomials(const SmoothTerm& term) const {
@@ -256,9 +358,7 @@ double ElementsRepresentation::farthest() const {
 double ElementsRepresentation::bytes(const Parts& parts, Index n) const {
   const front::Front<double>& front = parts.front;
   const auto rows = static_cast<double>(front.nodes() + front.carried_size());
-  const double sums = rough_.empty() && !smooth_.empty()
-                          ? static_cast<double>(front.chunks() * (2 * smooth_.back().polynomials - 1))
-                          : 0;
+  const double sums = rough_.empty() ? static_cast<double>(front.chunks() * front.sums_size()) : 0;
   return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(n));
 }
 
@@ -291,6 +391,9 @@ double ElementsRepresentation::weigh_points() {
 bool ElementsRepresentation::choose_again(const CertificateInputs& inputs) {
   seen_ = {inputs.q - inputs.weights, inputs.weights};
   const bool as_expected = seen_.residual <= expected_.residual && seen_.weights <= expected_.weights;
+#ifdef FRONT_PRINT
+  if (getenv("QF")) return false;
+#endif
   return !as_expected && !frozen_ && certificate(inputs).nll_error.value() > tolerance_;
 }
 
@@ -306,19 +409,28 @@ bool ElementsRepresentation::reduce(RightHandSides b) {
 }
 
 void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
-  parts_->front.gradient(columns(b), parts_->slopes);
-  const auto put = [&](std::size_t term, double by_variance, double by_lengthscale) {
-    out[kernel_->parameter_index(term, &Term::variance)] = by_variance;
-    out[kernel_->parameter_index(term, &Term::lengthscale)] = by_lengthscale;
-  };
-  for (std::size_t t = 0; t < smooth_.size(); ++t)
-    put(smooth_[t].index, parts_->slopes.basis_variance[t], parts_->slopes.basis_lengthscale[t]);
-  for (std::size_t t = 0; t < rough_.size(); ++t)
-    put(rough_[t], parts_->slopes.state_variance[t], parts_->slopes.state_lengthscale[t]);
-  out.back() = 0;
-  for (Index i = 0; i < points_->size(); ++i)
-    out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
-  parts_->front.solve(columns(b));
+  parts_->front.gradient(columns(b), parts_->slopes, true);
+  const front::Front<double>::Slopes& slopes = parts_->slopes;
+  std::ranges::fill(out, 0.0);
+  for (std::size_t t = 0; t < smooth_.size(); ++t) {
+    const std::size_t index = smooth_[t].index;
+    const Term& term = kernel_->terms[index];
+    const auto add = [&](double Term::*member, double by) {
+      if (term.has(member)) out[kernel_->parameter_index(index, member)] += by;
+    };
+    add(&Term::variance, slopes.basis_variance[t]);
+    add(&Term::lengthscale, slopes.basis_lengthscale[t]);
+    add(&Term::period, slopes.basis_period[t]);
+    add(&Term::smoothness, smooth_[t].by_smoothness * slopes.basis_variance[t]);
+  }
+  std::vector<markov::TermSlopes> by_states;
+  for (std::size_t s = 0; s < form_.terms.size(); ++s)
+    by_states.push_back({slopes.state_variance[s], slopes.state_lengthscale[s], slopes.state_period[s],
+                         slopes.state_quality[s]});
+  for (const StateForm::Part& part : form_.parts) put_slopes(*kernel_, part, by_states, out);
+  const Index n = points_->size(), whole = n / 8 * 8;
+  out.back() = dot(slopes.noise.data(), noise_slope, whole);
+  for (Index i = whole; i < n; ++i) out.back() += slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
 }
 
 void ElementsRepresentation::inverse_diagonal(std::span<double> out) {
@@ -339,10 +451,12 @@ Certificate ElementsRepresentation::certificate_for(const CertificateInputs& inp
 }
 
 /// The same front in extended precision: what differs is what rounding did.  Long series by their beginning:
-/// extended precision takes up to 130 µs a point, and rounding grows evenly along the series.
+/// extended precision takes up to 130 µs a point where the front is narrow, and rounding grows evenly along
+/// the series.
 double ElementsRepresentation::rounding(double*, const double* b) {
-  constexpr Index kMost = 1000;
-  const Index n = std::min(points_->size(), kMost);
+  constexpr Index kLeast = 100, kMost = 1000, kProducts = 50'000'000;
+  const Index slots = parts_->front.slots();
+  const Index n = std::min(points_->size(), std::clamp(kProducts / (slots * slots + 1), kLeast, kMost));
   const auto nll = [&]<class Real>(Real) {
     front::Front<Real> front;
     Parts::lay_out(*this, points_->time(), n, front);
@@ -365,63 +479,72 @@ ElementsRepresentation::Selection ElementsRepresentation::selection(unsigned ter
   const auto chosen = [&](std::size_t term) { return terms == kAllTerms || (terms >> term & 1U) != 0; };
   Selection result;
   result.states.assign(static_cast<std::size_t>(parts_->front.states().size()), 0);
-  for (std::size_t t = 0; t < smooth_.size(); ++t) {
-    if (chosen(smooth_[t].index)) result.bases |= 1U << t;
-  }
+  for (const SmoothTerm& term : smooth_) result.bases.push_back(chosen(term.index));
   // State 0 is the sum, and the first term's own curve is that without the others'.
   const bool first = !rough_.empty() && chosen(rough_[0]);
   if (!rough_.empty()) result.states[0] = first ? 1 : 0;
-  for (std::size_t t = 1; t < rough_.size(); ++t)
-    result.states[static_cast<std::size_t>(parts_->front.states().offset(t))] =
-        (chosen(rough_[t]) ? 1 : 0) - (first ? 1 : 0);
+  for (const StateForm::Part& part : form_.parts) {
+    for (std::size_t s = std::max(part.first, std::size_t{1}); s < part.first + part.count; ++s)
+      result.states[static_cast<std::size_t>(parts_->front.states().offset(s))] =
+          (chosen(part.term) ? 1 : 0) - (first ? 1 : 0);
+  }
   return result;
 }
 
 namespace {
 
-/// out[t] += Σᵢ k(x_t − tᵢ)αᵢ for a Markov term, by sums over its states from both sides: u ← Fu + P∞e₀α
+/// out[t] += Σᵢ k(x_t − tᵢ)αᵢ for a term with states, by sums over its states from both sides: u ← Fu + P∞e₀α
 /// forwards, w ← Fᵀw + e₀α backwards.
 void add_markov_sum(const markov::StateTerm& term, const double* time, Index n, const double* alpha,
                     std::span<const double> x, double* out) {
-  const int p = term.states;
-  const double stationary[3] = {1, 1, p == 3 ? 2.0 / 3 : 0};  // P∞e₀/σ²
-  const auto move = [&](double gap, bool transposed, double* state) {
-    const double a = std::min(1000.0, term.rate * gap), decay = std::exp(-a);
-    const double k[3] = {decay, a * decay, 0.5 * a * a * decay};
-    double moved[3] = {};
-    for (int s = 0; s < p; ++s) {
-      for (int j = s; j < p; ++j) moved[transposed ? j : s] += k[j - s] * state[transposed ? s : j];
-    }
-    std::copy_n(moved, 3, state);
+  using Step = front::Move<front::Plain<double>, 0>;
+  const front::States<double> states({term});
+  const Index all = n + std::ssize(x);
+  // Data and tests in order, data first where they coincide.
+  std::vector<double> gaps;
+  std::vector<Index> source;  // a point, or ~t of a test
+  double before = 0;
+  for (Index i = 0, t = 0; i + t < all;) {
+    const bool data = t == std::ssize(x) || (i < n && time[i] <= x[static_cast<std::size_t>(t)]);
+    const double at = data ? time[i] : x[static_cast<std::size_t>(t)];
+    gaps.push_back(source.empty() ? 0 : at - before);
+    source.push_back(data ? i++ : ~t++);
+    before = at;
+  }
+  gaps.resize(gaps.size() + 8);
+  double stationary[front::kMostStates] = {};  // P∞e₀
+  constexpr double kFirst[] = {1, 1, 2.0 / 3};
+  const bool pairs = term.kind == markov::StateKind::turning;
+  const int order = pairs ? term.states / 2 : term.states;
+  for (int s = 0; s < order; ++s)
+    stationary[pairs ? 2 * s : s] =
+        s > 0 && term.kind == markov::StateKind::oscillator ? 0 : term.variance * kFirst[s];
+  front::Numbers<double> steps(static_cast<std::size_t>(states.step_size()));
+  const auto step = [&](Index begin, Index i) { return Step(states.places(), steps.data(), i - begin); };
+  const auto prepare = [&](Index begin) {
+    const Index count = std::min(front::kMostPoints, all - begin);
+    states.steps(gaps.data() + begin, count, steps.data());
+    return begin + count;
   };
-  const Index m = std::ssize(x);
-  double state[3] = {}, at = 0;
-  for (Index i = 0, t = 0; t < m;) {
-    const bool data = i < n && time[i] <= x[static_cast<std::size_t>(t)];
-    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
-    if (i + t > 0) move(next - at, false, state);
-    at = next;
-    if (data) {
-      for (int s = 0; s < p; ++s) state[s] += term.variance * stationary[s] * alpha[i];
-      ++i;
-    } else {
-      out[t++] += state[0];
+  double state[front::kMostStates] = {};
+  for (Index begin = 0; begin < all; begin += front::kMostPoints) {
+    const Index end = prepare(begin);
+    for (Index i = begin; i < end; ++i) {
+      step(begin, i).forward<front::Plain<double>>(state, 1);
+      const Index from = source[static_cast<std::size_t>(i)];
+      for (int s = 0; from >= 0 && s < term.states; ++s) state[s] += stationary[s] * alpha[from];
+      if (from < 0) out[~from] += state[0];
     }
   }
-  std::fill_n(state, 3, 0.0);
-  at = 0;
-  bool any = false;
-  for (Index i = n - 1, t = m - 1; t >= 0;) {
-    const bool data = i >= 0 && time[i] > x[static_cast<std::size_t>(t)];
-    const double next = data ? time[i] : x[static_cast<std::size_t>(t)];
-    if (any) move(at - next, true, state);
-    any = true;
-    at = next;
-    if (data) {
-      state[0] += alpha[i--];
-    } else {
-      for (int s = 0; s < p; ++s) out[t] += term.variance * stationary[s] * state[s];
-      --t;
+  std::fill_n(state, front::kMostStates, 0.0);
+  for (Index begin = (all - 1) / front::kMostPoints * front::kMostPoints; begin >= 0;
+       begin -= front::kMostPoints) {
+    const Index end = prepare(begin);
+    for (Index i = end - 1; i >= begin; --i) {
+      const Index from = source[static_cast<std::size_t>(i)];
+      if (from >= 0) state[0] += alpha[from];
+      for (int s = 0; from < 0 && s < term.states; ++s) out[~from] += stationary[s] * state[s];
+      step(begin, i).backward<front::Plain<double>>(state, 1);
     }
   }
 }
@@ -444,9 +567,10 @@ std::optional<Failure> ElementsRepresentation::predict(std::span<const double> x
     double* to = projection + c * m;
     for (Index t = 0; t < m; ++t)
       to[t] = parts_->front.curve(column, chosen.bases, near[static_cast<std::size_t>(t)]);
-    for (std::size_t t = 0; t < rough_.size(); ++t) {
-      if (terms == kAllTerms || (terms >> rough_[t] & 1U) != 0)
-        add_markov_sum(state_terms_[t], points_->time(), n, column, x, to);
+    for (const StateForm::Part& part : form_.parts) {
+      if (terms != kAllTerms && (terms >> part.term & 1U) == 0) continue;
+      for (std::size_t s = part.first; s < part.first + part.count; ++s)
+        add_markov_sum(form_.terms[s], points_->time(), n, column, x, to);
     }
   }
   if (variance == nullptr) return std::nullopt;
@@ -494,7 +618,7 @@ void ElementsRepresentation::covariance(std::span<const double> x, double* out) 
 }
 
 std::optional<Weights> ElementsRepresentation::weights() {
-  if (!rough_.empty()) return std::nullopt;
+  if (!rough_.empty() || !std::ranges::all_of(kernel_->terms, has_basis)) return std::nullopt;
   Weights result{{}, parts_->front.nodes(), parts_->front.weights_at()};
   for (std::size_t t = 0; t < smooth_.size(); ++t) {
     Weights::Part part{smooth_[t].design, {}, parts_->front.layout().nodes(0, t).number};
@@ -541,7 +665,7 @@ void ElementsRepresentation::whiten(double* column, std::uint64_t seed) {
     return;
   }
   markov::Filter filter(1);
-  filter.prepare(state_terms_, points_->time(), n);
+  filter.prepare(form_.terms, points_->time(), n);
   std::vector<double> white(static_cast<std::size_t>(round_up(n, 8) + round_up(filter.carried_size(), 8)));
   std::copy_n(column, n, white.begin());
   (void)filter.factor(points_->noise(), {white.data(), 1, std::ssize(white)});

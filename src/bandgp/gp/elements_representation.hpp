@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of SE and Markov terms, of any lengths, by elements and the front.                      [math.md §11]
+// Sums of SE and Markov terms, of any lengths, by elements and the front.                 [math.md §11, §12]
+// An SE term that oscillates is a sum of terms, one for each harmonic, each with a grid of its own: the
+// variances of high harmonics are small, and small variances need few nodes.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "bandgp/basis/grid_design.hpp"
 #include "bandgp/gp/representation.hpp"
-#include "bandgp/markov/state_terms.hpp"
+#include "bandgp/gp/state_form.hpp"
 
 namespace bandgp {
 
-/// Whether every term is SE or has states, and no more states than the front takes.
+/// Whether every term is SE, oscillating or not, or has states, and no more states than the front takes.
 bool has_elements(const Kernel& kernel);
 
 class ElementsRepresentation final : public Representation {
@@ -48,11 +50,14 @@ class ElementsRepresentation final : public Representation {
   bool reaches_tolerance() const { return reached_; }
 
  private:
-  /// An SE term with its grid.
+  /// An SE term with its grid, or a harmonic of one.
   struct SmoothTerm {
     std::size_t index = 0;  // in the kernel
-    GridDemand demand;
-    GridDesign design;
+    Index harmonic = 0;
+    double share = 1;          // of the term's variance
+    double by_smoothness = 0;  // ∂log share/∂log smoothness
+    GridDemand demand{};
+    GridDesign design{};
     Index polynomials = 2;
   };
   /// The two parts of q: what the data leave, and the weights.
@@ -63,10 +68,12 @@ class ElementsRepresentation final : public Representation {
   struct Selection;
   Selection selection(unsigned terms) const;
   double weigh_points();
+  void make_smooth(double q_bound, double tolerance, bool keep);
   void design(double q_bound, double tolerance, bool keep);
   static void shorten_windows(SmoothTerm& term, double allowed);
   void choose_cells(double allowed);
   double cost_of_cells() const;
+  double cost_of_waves(double cell) const;
   UpperBound error_of_polynomials(const SmoothTerm& term) const;
   Certificate certificate_for(const CertificateInputs& inputs, Index nodes) const;
   double farthest() const;  // from 0, of the points
@@ -77,12 +84,16 @@ class ElementsRepresentation final : public Representation {
   bool frozen_ = false, reached_ = true;
   const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;
+  std::vector<std::size_t> grids_;   // indices of the SE terms
+  std::vector<GridDemand> demands_;  // of each of these as a whole
   std::vector<SmoothTerm> smooth_;
+  GridErrors rest_errors_;          // of the harmonics that are left out
   std::vector<std::size_t> rough_;  // indices of the Markov terms
-  std::vector<markov::StateTerm> state_terms_;
+  StateForm form_;                  // of these
   WeightedPoints weighted_{};
   std::vector<double> weights_;
-  double nodes_ = 0;         // at most
+  double nodes_ = 0;         // weights, at most
+  double rho_ = 0;           // what the tolerance allows, about
   double share_ = 1;         // of the tolerance that the design was made for
   Index spacings_ = 4;       // of the finest grid in a cell
   Squares expected_, seen_;  // what the design was made for, and what the last θ made

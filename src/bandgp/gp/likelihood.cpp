@@ -59,7 +59,8 @@ std::vector<double> Evaluator::posterior_mean(RightHandSides value, std::span<co
   const auto count = static_cast<std::size_t>(weights_.count);
   std::vector<double> products(count), beta(count), result(x.size());
   const auto column = [&](std::size_t c) { return columns_.data() + (static_cast<Index>(c) + 1) * stride_; };
-  for (std::size_t c = 0; c < count; ++c) products[c] = dot(column(c), value.data, reduced_);
+  for (std::size_t c = 0; c < count; ++c)
+    products[c] = representation_->product(column(c), value.data, reduced_);
   for (std::size_t c = 0; c < count; ++c) {
     for (std::size_t other = 0; other < count; ++other)
       beta[c] += weights_.entry(static_cast<Index>(c), static_cast<Index>(other)) * products[other];
@@ -73,27 +74,17 @@ std::vector<double> Evaluator::posterior_mean(RightHandSides value, std::span<co
   return result;
 }
 
-/// β, then y ← y − Cβ in the reduced columns: with Γ's β² its square is q, which does not cancel.
+/// β, then y ← y − Hβ in the reduced columns: its square is q, which does not cancel.
 void Evaluator::weigh() {
-  weigh_columns(columns(), reduced_, global_.with_prior(), weights_);
   double* y = columns_.data();
+  weigh_columns(
+      global_.count(),
+      [&](Index a, Index b) { return representation_->product(y + a * stride_, y + b * stride_, reduced_); },
+      weights_);
   for (Index c = 0; c < weights_.count; ++c) {
     const double* column = y + (c + 1) * stride_;
     const double coefficient = weights_.beta[static_cast<std::size_t>(c)];
     for (Index i = 0; i < stride_; ++i) y[i] -= coefficient * column[i];
-  }
-}
-
-/// M⁻¹ = L⁻ᵀL⁻¹, so the columns are multiplied by L⁻ᵀ: X = ΓL⁻ᵀ solves XLᵀ = Γ, column by column.
-void Evaluator::combine_for_gradient() {
-  for (Index j = 0; j < weights_.with_prior; ++j) {
-    double* column = columns_.data() + (j + 1) * stride_;
-    const auto l = [&](Index k) { return weights_.root[static_cast<std::size_t>(j * weights_.count + k)]; };
-    for (Index k = 0; k < j; ++k) {
-      const double* earlier = columns_.data() + (k + 1) * stride_;
-      for (Index i = 0; i < stride_; ++i) column[i] -= l(k) * earlier[i];
-    }
-    for (Index i = 0; i < stride_; ++i) column[i] /= l(j);
   }
 }
 
@@ -127,30 +118,29 @@ std::optional<Failure> Evaluator::evaluate(const InternalModel& model, bool with
     weigh();
     y = columns_.data();
     const double* w = y + observations_.padded_size();
-    inputs.q = dot(y, y, reduced_) + weights_.prior_square;
+    inputs.q = representation_->product(y, y, reduced_);
     inputs.weights = std::inner_product(w, w + representation_->basis_size(), w, 0.0);
   }
 
   const auto n = static_cast<double>(observations_.size());
   out.q = inputs.q;
-  out.log_determinant = representation_->log_determinant() + weights_.log_determinant;
+  out.log_determinant = representation_->log_determinant();
   out.nll = 0.5 * (out.q + out.log_determinant + n * std::log(2 * std::numbers::pi)) +
             observations_.within() + representation_->extra_loss();
-  out.coefficients.assign(weights_.beta.begin() + weights_.with_prior, weights_.beta.end());
+  out.coefficients = weights_.beta;
   out.method = representation_->name();
   out.bandwidth = representation_->bandwidth();
   out.reach = representation_->reach();
   out.condition = representation_->condition();
 
   inputs.mean_estimated = weights_.count > 0;
-  inputs.mean_variance = largest_variance(weights_, global_, observations_.time(), observations_.size());
+  const double* time = observations_.time();
+  inputs.mean_variance = largest_variance(weights_, global_, time[0], time[observations_.size() - 1]);
   out.certificate = representation_->certificate(inputs);
 
   if (with_gradient) {
     out.gradient.resize(kernel_.parameter_count() + 1);
-    combine_for_gradient();
-    representation_->gradient({y, 1 + weights_.with_prior, stride_}, observations_.noise_slope(),
-                              out.gradient);  // y becomes α
+    representation_->gradient({y, 1, stride_}, observations_.noise_slope(), out.gradient);  // y becomes α
     double& by_noise = out.gradient.back();
     if (const double* slope = observations_.value_slope()) {
       by_noise += dot(y, slope, observations_.padded_size()) + observations_.within_slope();
@@ -176,7 +166,7 @@ AlignedBuffer Evaluator::reduced_data() const {
 }
 
 double Evaluator::rounding() {
-  AlignedBuffer residual;  // y − Cβ
+  AlignedBuffer residual;  // y − Hβ
   residual.reserve(observations_.padded_size());
   std::fill_n(residual.data(), observations_.padded_size(), 0.0);
   for (Index i = 0; i < observations_.size(); ++i) {

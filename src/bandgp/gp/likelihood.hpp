@@ -28,8 +28,6 @@ class Evaluator {
  public:
   /// The series must outlive this.
   Evaluator(const Series& series, Mean mean, std::unique_ptr<Representation> representation);
-  /// Adds a column with a standard normal weight (global_columns.hpp); before the first evaluation.
-  void add_column(std::function<double(double x)> column) { global_.add(std::move(column)); }
   Evaluator(const Evaluator&) =
       delete;  // the representation refers to the kernel and the observations in here
   Evaluator& operator=(const Evaluator&) = delete;
@@ -56,7 +54,7 @@ class Evaluator {
   Mean mean() const { return global_.mean(); }
   const GlobalColumns& global_columns() const { return global_; }
 
-  /// What evaluate() without gradient leaves behind: the reduced columns y − Cβ, C and β; after finish() A⁻¹
+  /// What evaluate() without gradient leaves behind: the reduced columns y − Hβ, H and β; after finish() A⁻¹
   /// times the columns.
   RightHandSides columns() { return {columns_.data(), 1 + global_.count(), stride_}; }
   const ColumnWeights& column_weights() const { return weights_; }
@@ -72,8 +70,6 @@ class Evaluator {
   double move_to(const InternalModel& model);  // kernel and noise; returns a bound of yᵀA⁻¹y
   void load_columns();
   void weigh();
-  /// Γ's reduced columns ← themselves times chol(M⁻¹): with y's they are what the gradient by A₀ needs.
-  void combine_for_gradient();
   AlignedBuffer reduced_data() const;  // a copy of the reduced column of the data
 
   const Series& series_;

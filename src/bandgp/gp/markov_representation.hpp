@@ -4,6 +4,7 @@
 // periodic factor.                                                                         [math.md §7, §12]
 #pragma once
 #include "bandgp/gp/representation.hpp"
+#include "bandgp/gp/state_form.hpp"
 #include "bandgp/markov/filter.hpp"
 
 namespace bandgp {
@@ -38,20 +39,9 @@ class MarkovRepresentation final : public Representation {
   void covariance(std::span<const double> x, double* out) override { filter_.covariance(x, out); }
 
  private:
-  /// A term of the kernel: its own terms with states, one for each harmonic.
-  struct Part {
-    std::size_t first, count;
-    std::vector<double> by_smoothness;  // ∂log variance/∂log smoothness of each, where the term has one
-  };
   /// The state-space form at θ, with as many harmonics as the tolerance asks for.
-  struct Form {
-    std::vector<markov::StateTerm> terms;
-    std::vector<Part> parts;  // one for each term of the kernel
-    UpperBound left_out;      // variance of all harmonics that are left out
-    Index states() const;
-  };
-  Form form(const Kernel& kernel, const Observations& points, double q_bound) const;
-  Cost cost_of(const Form& form, const Observations& points) const;
+  StateForm form(const Kernel& kernel, const Observations& points, double q_bound) const;
+  Cost cost_of(const StateForm& form, const Observations& points) const;
   /// One flag for each of the form's terms: whether it belongs to one of these terms of the kernel.
   std::vector<bool> chosen(unsigned terms) const;
 
@@ -59,7 +49,7 @@ class MarkovRepresentation final : public Representation {
   const Kernel* kernel_ = nullptr;
   const Observations* points_ = nullptr;
   markov::Filter filter_;
-  Form form_;
+  StateForm form_;
   std::vector<markov::TermSlopes> slopes_;
 };
 

@@ -18,6 +18,15 @@ Mean parse_mean(std::string_view name) {
   throw InvalidArgument({MessageCode::unknown_mean, {{"given", std::string(name)}}});
 }
 
+ReadDuration durations_on(const TimeAxis& axis) {
+  return [&axis](std::string_view text) { return parse_duration(axis, text); };
+}
+
+double any_duration(std::string_view text) {
+  static const TimeAxis seconds{.unit = "s", .format = "epoch-s"};
+  return parse_duration(seconds, text);
+}
+
 namespace {
 
 template <class Value, class AnyModel>

@@ -17,6 +17,11 @@ constexpr Index coefficient_count(Mean mean) { return static_cast<Index>(mean); 
 std::string_view mean_name(Mean mean);
 Mean parse_mean(std::string_view name);  // throws std::invalid_argument naming the choices
 
+/// Durations in the unit of an axis, for parse_kernel; the axis must outlive it.
+ReadDuration durations_on(const TimeAxis& axis);
+/// Whatever is a duration, of a series that is not read yet: only the form is checked.
+double any_duration(std::string_view text);
+
 template <UnitSystem system>
 struct ModelIn {
   Kernel kernel;

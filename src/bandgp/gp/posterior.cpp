@@ -98,7 +98,7 @@ std::optional<DualState> Posterior::dual_state() {
 }
 
 std::vector<double> Posterior::mean_coefficients() const {
-  return mean_in_user_units(column_weights().mean_coefficients(), series_->units, global_columns());
+  return mean_in_user_units(column_weights().beta, series_->units, global_columns());
 }
 
 void Posterior::factor() {
@@ -125,8 +125,8 @@ void Posterior::project(std::span<const double> x, unsigned terms, std::vector<d
                                            variance != nullptr ? variance->data() : nullptr));
 }
 
-/// mean = c*ᵀβ + k*ᵀα;  variance + uᵀM⁻¹u with u = c* − (A₀⁻¹C)ᵀk* (universal kriging), c* the columns at x*
-/// or, for a term by itself, 0.
+/// mean = h*ᵀβ + k*ᵀα;  variance + uᵀM⁻¹u with u = h* − (A⁻¹H)ᵀk* (universal kriging), h* the mean's columns
+/// at x* or, for a term by itself, 0.
 Posterior::Curve Posterior::curve(const std::vector<double>& x, unsigned terms, bool with_columns,
                                   bool with_variance) {
   Curve result;
@@ -169,20 +169,19 @@ Prediction Posterior::predict(std::span<const double> times, bool with_variance)
   return result;
 }
 
-std::vector<Component> Posterior::components(std::span<const double> times) {
+std::vector<Component> Posterior::components(std::span<const double> times, bool with_variance) {
   const SortedTimes tests(times, series_->units);
   const std::size_t m = tests.x.size(), terms = model_.kernel.terms.size();
   const double unit = series_->units.value_unit;
   std::vector<Component> components(terms);
   for (std::size_t term = 0; term < terms; ++term) {
-    const Curve curve = this->curve(tests.x, 1U << term, false, true);
+    const Curve curve = this->curve(tests.x, 1U << term, false, with_variance);
     Component& component = components[term];
     component.mean.resize(m);
+    for (std::size_t t = 0; t < m; ++t) component.mean[tests.order[t]] = unit * curve.mean[t];
+    if (!with_variance) continue;
     component.variance.resize(m);
-    for (std::size_t t = 0; t < m; ++t) {
-      component.mean[tests.order[t]] = unit * curve.mean[t];
-      component.variance[tests.order[t]] = unit * unit * curve.variance[t];
-    }
+    for (std::size_t t = 0; t < m; ++t) component.variance[tests.order[t]] = unit * unit * curve.variance[t];
   }
   return components;
 }
@@ -191,8 +190,9 @@ std::vector<Component> Posterior::components(std::span<const double> times) {
 bool Posterior::simulates_prior() const {
   return evaluator_ && !likelihood_.certificate.other_model &&
          likelihood_.certificate.nll_error.value() <= kSamePosterior &&
-         std::ranges::all_of(model_.kernel.terms,
-                             [](const Term& term) { return matern_states(term) > 0 || has_basis(term); });
+         std::ranges::all_of(model_.kernel.terms, [](const Term& term) {
+           return has_states(term) || has_grid(term) || is_strictly_periodic(term);
+         });
 }
 
 bool Posterior::has_functions() const {
@@ -281,7 +281,7 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   project(tests.x, Representation::kAllTerms, projection, nullptr);
   const ColumnWeights& weights = column_weights();
   const auto columns = static_cast<std::size_t>(weights.count);
-  std::vector<double> u(m * columns);  // c* − (A₀⁻¹C)ᵀk*, one row a test
+  std::vector<double> u(m * columns);  // h* − (A⁻¹H)ᵀk*, one row a test
   for (std::size_t t = 0; t < m; ++t) {
     for (std::size_t c = 0; c < columns; ++c)
       u[t * columns + c] =
@@ -406,7 +406,7 @@ const LeaveOneOut& Posterior::leave_one_out() {
   std::vector<double> h(static_cast<std::size_t>(weights.count));
   std::vector<Precision> later;
   for (Index i = 0; i < n; ++i) {
-    // Q = A₀⁻¹ − A₀⁻¹C M⁻¹ CᵀA₀⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
+    // Q = A⁻¹ − A⁻¹H M⁻¹ HᵀA⁻¹: without point i the curve there is ȳ − αᵢ/Qᵢᵢ with variance 1/Qᵢᵢ − dᵢ.
     for (Index c = 0; c < weights.count; ++c)
       h[static_cast<std::size_t>(c)] = solved.data[(c + 1) * solved.stride + i];
     const double q = diagonal[static_cast<std::size_t>(i)] - weights.product(h.data(), h.data());

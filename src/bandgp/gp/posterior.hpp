@@ -46,7 +46,7 @@ class Posterior {
   /// At any finite times, in any order.
   Prediction predict(std::span<const double> times, bool with_variance = true);
   /// Every term of the kernel by itself; their means add up to the curve less the mean function.
-  std::vector<Component> components(std::span<const double> times);
+  std::vector<Component> components(std::span<const double> times, bool with_variance = true);
   /// Whether whole curves can be drawn: all terms are SE, and this is the exact GP's posterior to within a
   /// certificate, which methods with a model of their own and bands that are too narrow are not.
   bool has_functions() const;

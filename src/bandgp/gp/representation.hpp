@@ -14,6 +14,7 @@
 #include "bandgp/band/envelope.hpp"
 #include "bandgp/band/solve.hpp"
 #include "bandgp/bandwidth/certificate.hpp"
+#include "bandgp/base/dot.hpp"
 #include "bandgp/gp/dual_state.hpp"
 #include "bandgp/gp/model.hpp"
 #include "bandgp/gp/observations.hpp"
@@ -29,9 +30,10 @@ struct Failure {
   double seconds = 0;  // too_large: what one evaluation would roughly take
 };
 
-/// Where a term is held, and in how many rows: neighbours of a band, nodes of a grid, states.
+/// Where a term is held, and in how many rows: neighbours of a band, nodes of a grid, states, or columns over
+/// the whole series.
 struct TermPlace {
-  std::string_view where;  // band, grid, states
+  std::string_view where;  // band, grid, states, columns
   Index rows = 0;
 };
 
@@ -79,14 +81,16 @@ class Representation {
   /// Length of a reduced column, from choose() on; the first entries are the n of the column.
   virtual Index reduced_size() const = 0;
   /// Doubles that each column carries behind its reduced ones (from a multiple of 8 on): they belong to the
-  /// column in every linear combination and count in no product.
+  /// column in every linear combination.
   virtual Index carried_size() const { return 0; }
+  /// aᵀA⁻¹b of two reduced columns, whose first `length` entries, a multiple of 8, are the reduced ones.
+  virtual double product(const double* a, const double* b, Index length) const { return dot(a, b, length); }
   /// Weights of a basis, which are what comes first behind the points in a reduced column.
   virtual Index basis_size() const { return 0; }
   /// After factor(): whether what was left out was chosen for other data than those that make these squares,
   /// so that choosing and factoring once more will leave out less.
   [[nodiscard]] virtual bool choose_again(const CertificateInputs&) { return false; }
-  /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ = reducedᵢ · reducedⱼ.
+  /// Holds and factors A, and reduces the columns b in place: afterwards bᵢᵀA⁻¹bⱼ is their product().
   [[nodiscard]] virtual std::optional<Failure> factor(RightHandSides b) = 0;
   /// Reduces further columns with the factor that is there; false where a representation cannot.
   [[nodiscard]] virtual bool reduce(RightHandSides) { return false; }
@@ -113,7 +117,7 @@ class Representation {
   /// The bounds of what was left out, once factored; `inputs` lacks only what the representation knows
   /// itself.
   virtual Certificate certificate(CertificateInputs inputs) const = 0;
-  /// What is in use: band, dual, markov, elements.
+  /// What is in use: band, dual, markov, elements, columns.
   virtual std::string_view name() const = 0;
   /// Width of the banded matrix in use, and the distance cut (0: an index band).
   virtual Index bandwidth() const = 0;

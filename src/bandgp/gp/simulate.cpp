@@ -12,9 +12,11 @@
 
 #include "bandgp/band/cholesky.hpp"
 #include "bandgp/base/normal_at.hpp"
+#include "bandgp/base/oscillator.hpp"
 #include "bandgp/gp/band_representation.hpp"
+#include "bandgp/kernel/harmonics.hpp"
 #include "bandgp/kernel/tiles.hpp"
-#include "bandgp/markov/state_terms.hpp"
+#include "bandgp/markov/filter_kernels.hpp"
 
 namespace bandgp {
 namespace {
@@ -159,6 +161,117 @@ class MarkovProcess {
   double root_[kStates * kStates] = {};
 };
 
+/// Adds a draw of a strictly periodic term: Σ_k √(σ²c_k)(z cos kωx + z′ sin kωx), with all harmonics that
+/// double precision can show.
+void add_harmonics(const Term& term, std::span<const double> x, std::uint64_t stream, std::span<double> y) {
+  const Harmonics all = harmonics(term.smoothness, 1e-17);
+  std::vector<double> cosine, sine;
+  for (std::size_t k = 0; k < all.coefficient.size(); ++k) {
+    const double deviation = std::sqrt(term.variance * all.coefficient[k]);
+    cosine.push_back(deviation * normal_at(stream, 2 * static_cast<std::int64_t>(k)));
+    sine.push_back(deviation * normal_at(stream, 2 * static_cast<std::int64_t>(k) + 1));
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double turns = std::fma(-std::round(x[i] / term.period), term.period, x[i]) / term.period;
+    const double c = std::cos(2 * std::numbers::pi * turns), s = std::sin(2 * std::numbers::pi * turns);
+    double cos = 1, sin = 0;
+    for (std::size_t k = 0; k < cosine.size(); ++k) {
+      y[i] += cosine[k] * cos + sine[k] * sin;
+      const double next = cos * c - sin * s;
+      sin = sin * c + cos * s;
+      cos = next;
+    }
+  }
+}
+
+/// Adds a draw of a damped oscillator: its curve and its slope by the steps of the filter.
+void add_oscillator(const Term& term, std::uint64_t stream, std::span<const double> x, std::span<double> y) {
+  const markov::StateTerm oscillator{2, 1, 0, markov::StateKind::oscillator, 1 / term.period, term.quality};
+  constexpr Index kBlock = markov::kBlock;
+  std::vector<double> gaps(static_cast<std::size_t>(kBlock));
+  AlignedBuffer fields;
+  fields.reserve(markov::step_fields(markov::StateKind::oscillator, oscillator.states) * kBlock);
+  double state[2] = {};
+  const Index n = std::ssize(x);
+  for (Index begin = 0; begin < n; begin += kBlock) {
+    const Index count = std::min(kBlock, n - begin);
+    std::ranges::fill(gaps, 0.0);
+    for (Index i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(begin + i);
+      // The start is a step from nowhere.
+      gaps[static_cast<std::size_t>(i)] = k == 0 ? std::numeric_limits<double>::infinity() : x[k] - x[k - 1];
+    }
+    markov::filter_kernels().steps(oscillator)(oscillator, gaps.data(), round_up(count, 8), fields.data());
+    for (Index i = 0; i < count; ++i) {
+      const auto field = [&](Index f) { return fields.data()[f * kBlock + i]; };
+      const double root = std::sqrt(std::max(0.0, field(4))), below = root > 0 ? field(5) / root : 0,
+                   rest = std::sqrt(std::max(0.0, field(6) - below * below));
+      const double z0 = normal_at(stream, 2 * (begin + i)), z1 = normal_at(stream, 2 * (begin + i) + 1);
+      const double curve = field(0) * state[0] + field(1) * state[1] + root * z0,
+                   slope = field(2) * state[0] + field(3) * state[1] + below * z0 + rest * z1;
+      state[0] = curve;
+      state[1] = slope;
+      y[static_cast<std::size_t>(begin + i)] += std::sqrt(term.variance) * curve;
+    }
+  }
+}
+
+/// Adds a draw of a term without a factor; false where it has no form for that.
+bool add_plain(const Term& term, std::uint64_t stream, std::span<const double> x, std::span<double> y) {
+  if (has_basis(term))
+    SmoothedNoise(term, stream).add(x, y);
+  else if (matern_states(term) == 1)
+    MarkovProcess<1>(term, stream).add(x, y);
+  else if (matern_states(term) == 2)
+    MarkovProcess<2>(term, stream).add(x, y);
+  else if (matern_states(term) == 3)
+    MarkovProcess<3>(term, stream).add(x, y);
+  else if (std::holds_alternative<Sho>(term.shape))
+    add_oscillator(term, stream, x, y);
+  else if (is_strictly_periodic(term))
+    add_harmonics(term, x, stream, y);
+  else
+    return false;
+  return true;
+}
+
+/// Adds a draw of a term times cos 2πτ·turns, of so much of the term's variance: with two draws f, g of what
+/// it has without a factor, f cos + g sin.
+void add_turning(const Term& term, double share, double turns, std::uint64_t stream,
+                 std::span<const double> x, std::span<double> y) {
+  Term plain = term;
+  plain.factor = NoFactor{};
+  plain.variance *= share;
+  constexpr std::uint64_t kSecond = 0x2545f4914f6cdd1dU;
+  const bool turning = turns > 0;
+  std::vector<double> part(x.size());
+  for (std::uint64_t k = 0; k < (turning ? 2U : 1U); ++k) {
+    std::ranges::fill(part, 0.0);
+    (void)add_plain(plain, stream + kSecond * k, x, part);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double product = x[i] * turns, rest = std::fma(x[i], turns, -product);
+      const Turn<double> angle = turn((product - std::nearbyint(product)) + rest);
+      y[i] += part[i] * (k == 0 ? angle.cos : angle.sin);
+    }
+  }
+}
+
+/// Adds a draw of any term but compactly supported ones; false for these.
+bool add_term(const Term& term, std::uint64_t stream, std::span<const double> x, std::span<double> y) {
+  if (!term.has_factor()) return add_plain(term, stream, x, y);
+  if (!std::holds_alternative<PeriodicFactor>(term.factor)) {
+    add_turning(term, 1, 1 / term.period, stream, x, y);
+    return true;
+  }
+  constexpr double kNegligible = 1e-14;
+  constexpr std::uint64_t kHarmonic = 0x9e3779b97f4a7c15U;
+  const Harmonics kept = harmonics(term.smoothness, kNegligible);
+  for (std::size_t k = 0; k < kept.coefficient.size(); ++k)
+    add_turning(term, kept.coefficient[k], static_cast<double>(k) / term.period, stream + kHarmonic * (k + 1),
+                x, y);
+  return true;
+}
+
 /// Adds Lz with LLᵀ = K + noise·I at strictly increasing x: a band where the support is compact, else all of
 /// the matrix.
 void add_banded(const Kernel& kernel, double noise, std::span<const double> x, std::uint64_t stream,
@@ -224,17 +337,7 @@ std::vector<double> simulate(const Kernel& kernel, double noise, std::span<const
   for (std::size_t t = 0; t < kernel.terms.size(); ++t) {
     const Term& term = kernel.terms[t];
     const std::uint64_t own = stream(seed, kFirstTerm + t);
-    if (has_basis(term)) {
-      SmoothedNoise(term, own).add(x, curve);
-    } else if (matern_states(term) == 1) {
-      MarkovProcess<1>(term, own).add(x, curve);
-    } else if (matern_states(term) == 2) {
-      MarkovProcess<2>(term, own).add(x, curve);
-    } else if (matern_states(term) == 3) {
-      MarkovProcess<3>(term, own).add(x, curve);
-    } else {
-      banded.terms.push_back(term);
-    }
+    if (!add_term(term, own, x, curve)) banded.terms.push_back(term);
   }
   // The band is drawn together with its noise, which keeps it positive definite; observations of one time
   // need noise of their own, and where there are such the band goes without.

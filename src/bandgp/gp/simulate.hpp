@@ -3,7 +3,10 @@
 // could show:
 //   basis     (se) white noise on a grid of step 0.4 ℓ, smoothed by exp(−(x−u)²/ℓ²): the covariance is that
 //             of the model to a relative 8e-14 (aliasing, docs/dual.md)
-//   states    (Matérn) the state-space form, stepped from time to time: exact
+//   states    (Matérn, sho) the state-space form, stepped from time to time: exact
+//   factors   (cos, periodic) f cos + g sin for two draws f, g of the term without its factor, and a sum of
+//             these over the harmonics: what is left out of their variance is 1e-14 of it
+//   columns   (periodic by itself) a constant and two waves for every harmonic, down to 1e-17 of the variance
 //   others    (Wendland) y = Lz with K + noise·I = LLᵀ, a band: exact
 // Every random number belongs to a place (a node, a step), so a draw depends on the seed alone.
 #pragma once

@@ -292,8 +292,7 @@ FitResult read_fit(const Fields& file, Index version) {
   // Earlier programs kept sums in a band and on a grid at once; elements are what holds them now.
   const bool band_and_grid = fit.method == "mixed";
   if (band_and_grid) fit.method = "elements";
-  require(fit.method == "markov" || fit.method == "elements" || parse_method(fit.method) != Method::automatic,
-          "method is not known");
+  require(!has_bandwidth(fit.method) || parse_method(fit.method) != Method::automatic, "method is not known");
   fit.bandwidth = band_and_grid ? 0 : file.index("bandwidth");
   const bool of_grid = fit.method == "dual" || series->size() == 0;
   const bool of_inputs = fit.method == "fitc" || fit.method == "vfe";  // there may be as many as points

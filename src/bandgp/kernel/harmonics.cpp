@@ -14,11 +14,11 @@ UpperBound rest_after(double z, double next, std::size_t kept) {
   return UpperBound::of(next / (1 - r) * (1 + 1e-12), 16);
 }
 
-}  // namespace
-
 /// c₀ = e^{−z}I₀(z), c_k = 2e^{−z}I_k(z) with z = 1/λ².  The ratios I_{k+1}/I_k come from their continued
-/// fraction, downwards, where errors die out; the scale from Σ c_k = 1.
-Harmonics harmonics(double smoothness, double most) {
+/// fraction, downwards, where errors die out; the scale from Σ c_k = 1.  Keeps them while goes_on(kept,
+/// rest).
+template <class GoesOn>
+Harmonics kept_while(double smoothness, const GoesOn& goes_on) {
   const double z = 1 / (smoothness * smoothness);
   // Beyond this many I_k is below 1e-30 of the largest.
   const auto all = static_cast<std::size_t>(24 + 12 * std::sqrt(z) + std::min(2 * z, 40.0));
@@ -30,13 +30,23 @@ Harmonics harmonics(double smoothness, double most) {
   for (std::size_t k = all + 1; k-- > 0;) sum += c[k];
   for (double& value : c) value /= sum;
   std::size_t kept = 1;
-  while (kept < all && rest_after(z, c[kept], kept).value() > most) ++kept;
+  while (kept < all && goes_on(kept, rest_after(z, c[kept], kept).value())) ++kept;
   Harmonics result;
   result.rest = rest_after(z, c[kept], kept);
   result.coefficient.assign(c.begin(), c.begin() + static_cast<std::ptrdiff_t>(kept));
   for (std::size_t k = 0; k < kept; ++k)
     result.slope.push_back(-2 * (z * ratio[k] + static_cast<double>(k) - z));
   return result;
+}
+
+}  // namespace
+
+Harmonics harmonics(double smoothness, double most) {
+  return kept_while(smoothness, [most](std::size_t, double rest) { return rest > most; });
+}
+
+Harmonics first_harmonics(double smoothness, std::size_t count) {
+  return kept_while(smoothness, [count](std::size_t kept, double) { return kept < count; });
 }
 
 }  // namespace bandgp

@@ -17,5 +17,7 @@ struct Harmonics {
 
 /// As few harmonics as leave no more than `most` of the sum, which is 1.  At least one is kept.
 Harmonics harmonics(double smoothness, double most);
+/// The first `count` of them.
+Harmonics first_harmonics(double smoothness, std::size_t count);
 
 }  // namespace bandgp

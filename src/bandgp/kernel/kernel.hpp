@@ -2,6 +2,7 @@
 // A covariance function is a flat sum of terms, each a variance times a shape times, perhaps, a factor:
 // k(τ) = Σ variance · shape(τ) · factor(τ).                                                    [math.md §3]
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ const Parameter& noise_parameter();
 
 inline bool is_se(const Term& term) { return std::holds_alternative<Se>(term.shape) && !term.has_factor(); }
 
+/// Whether a term repeats for ever without a change: it is columns over the whole series.
+inline bool is_strictly_periodic(const Term& term) { return std::holds_alternative<Periodic>(term.shape); }
+
 /// Whether the covariance of a term can be cut to a band with a bound on what was left out.
 inline bool can_be_banded(const Term& term) {
   return std::visit([](auto shape) { return HasTail<decltype(shape)>; }, term.shape);
@@ -89,11 +93,12 @@ inline bool has_states(const Term& term) { return state_count(term.shape) > 0; }
 inline int matern_states(const Term& term) {
   return term.has_factor() || std::holds_alternative<Sho>(term.shape) ? 0 : state_count(term.shape);
 }
-/// Whether a term is a sum of the columns of a basis.
-inline bool has_basis(const Term& term) {
-  if (term.has_factor()) return false;
+/// Whether a term is a sum of the columns of a grid: Gaussians, which oscillate where it has a factor.
+inline bool has_grid(const Term& term) {
   return std::visit([](auto shape) { return HasBasis<decltype(shape)>; }, term.shape);
 }
+/// Whether a term is a sum of the columns of a basis that does not oscillate.
+inline bool has_basis(const Term& term) { return has_grid(term) && !term.has_factor(); }
 
 struct Kernel {
   std::vector<Term> terms;
@@ -131,9 +136,14 @@ std::span<const std::string_view> shape_names();
 /// The names of all factors, likewise.
 std::span<const std::string_view> factor_names();
 
+/// What a duration such as `24h` is in the unit of the times; throws std::invalid_argument.
+using ReadDuration = std::function<double(std::string_view)>;
+/// For text that belongs to no series: throws.
+double no_duration(std::string_view text);
+
 /// Reads `0.8*se(lengthscale=20) + matern12*cos(period=3)`, in any case and with a shape's aliases; throws
-/// std::invalid_argument naming the place and what was expected.
-Kernel parse_kernel(std::string_view text);
+/// std::invalid_argument naming the place and what was expected.  Times may be durations.
+Kernel parse_kernel(std::string_view text, const ReadDuration& duration = no_duration);
 
 /// The text form; parse_kernel(to_text(k)) gives k back, bit by bit.
 std::string to_text(const Kernel& kernel);

@@ -5,7 +5,7 @@
 //   shape    the name or an alias of a shape, in any case
 //   factor   the name of a factor, in any case; behind shapes that take one
 //   key      the name of a parameter that the shape, or the factor, has, in any case
-//   number   finite and > 0, read the same in every locale
+//   number   finite and > 0, read the same in every locale; of a time also a duration, such as 24h
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,7 +52,7 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, const ReadDuration& duration) : text_(text), duration_(duration) {}
 
   Kernel kernel() {
     Kernel result;
@@ -136,10 +136,33 @@ class Parser {
     if (at == names.end())
       fail(fmt::format("unknown parameter {}", quote(key)), start,
            fmt::format("; known: {}", fmt::join(names, ", ")));
-    double& value = term.*known[static_cast<std::size_t>(at - names.begin())].member;
+    const Parameter& own = known[static_cast<std::size_t>(at - names.begin())];
+    double& value = term.*own.member;
     if (!std::isnan(value)) fail(fmt::format("{} given twice", *at), start);
     if (!accept('=')) expected("\"=\"");
-    value = number(*at);
+    value = own.unit == Unit::time ? time(*at) : number(*at);
+  }
+
+  /// A number, or one with its unit behind it.
+  double time(std::string_view what) {
+    const std::size_t start = skip_space();
+    const double value = number(what);
+    const std::size_t end = at_;
+    if (skip_space() == text_.size() || !is_letter(text_[at_])) {
+      at_ = end;
+      return value;
+    }
+    while (!at_end() && is_letter(text_[at_])) ++at_;
+    const std::string_view given = text_.substr(start, at_ - start);
+    double read = 0;
+    try {
+      read = duration_(given);
+    } catch (const std::invalid_argument& error) {
+      fail(fmt::format("{} is no time", what), start, fmt::format(": {}", error.what()));
+    }
+    if (!std::isfinite(read) || !(read > 0))
+      fail(fmt::format("{} is {}, must be finite and positive,", what, given.substr(0, 40)), start);
+    return read;
   }
 
   double number(std::string_view what) {
@@ -192,6 +215,7 @@ class Parser {
   }
 
   std::string_view text_;
+  const ReadDuration& duration_;
   std::size_t at_ = 0;
 };
 
@@ -206,7 +230,14 @@ std::string shortest(double value) {
 
 Kernel::Kernel(const char* text) : Kernel(parse_kernel(text)) {}
 
-Kernel parse_kernel(std::string_view text) { return Parser(text).kernel(); }
+double no_duration(std::string_view text) {
+  throw std::invalid_argument(
+      fmt::format("{} has a unit, and durations are for times that are timestamps", quote(text)));
+}
+
+Kernel parse_kernel(std::string_view text, const ReadDuration& duration) {
+  return Parser(text, duration).kernel();
+}
 
 std::span<const std::string_view> shape_names() {
   static const auto names = [] {

@@ -79,11 +79,7 @@ void Filter::make_steps(const double* gaps, Index count, double* out) const {
   const FilterKernels& kernels = filter_kernels();
   for (int t = 0; t < layout_.terms; ++t) {
     const StateTerm& term = *places_[static_cast<std::size_t>(t)];
-    const FilterKernels::Steps steps = term.kind == StateKind::matern ? kernels.matern_steps[term.states - 1]
-                                       : term.kind == StateKind::turning
-                                           ? kernels.turning_steps[term.states / 2 - 1]
-                                           : kernels.oscillator_steps;
-    steps(term, gaps, round_up(count, 8), out);
+    kernels.steps(term)(term, gaps, round_up(count, 8), out);
     out += step_fields(term.kind, term.states) * kBlock;
   }
 }

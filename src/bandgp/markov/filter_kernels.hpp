@@ -66,6 +66,11 @@ struct FilterKernels {
   Steps matern_steps[kMostMaternStates];
   Steps turning_steps[kMostMaternStates];
   Steps oscillator_steps;
+  Steps steps(const StateTerm& term) const {
+    return term.kind == StateKind::matern    ? matern_steps[term.states - 1]
+           : term.kind == StateKind::turning ? turning_steps[term.states / 2 - 1]
+                                             : oscillator_steps;
+  }
 
   struct Loops {
     /// Predicts and updates the covariance of the states, point by point; `filtered` (N×N) is carried from

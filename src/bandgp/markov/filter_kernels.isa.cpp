@@ -256,6 +256,7 @@ BANDGP_INLINE void loop(int begin, int end, const Body& body) {
 template <bool turning, int... counts>
 struct Fixed {
   static constexpr int kCapacity = (counts + ...), kTermCapacity = sizeof...(counts);
+  static constexpr int kCoefficients = ((counts > 3) || ...) ? markov::kMostStatesOfTerm : 3;
   const StateLayout& layout;
   BANDGP_INLINE explicit Fixed(const StateLayout& given) : layout(given) {}
   static constexpr bool turns() { return turning; }
@@ -281,7 +282,7 @@ struct Fixed {
 
 /// Any other.
 struct Any {
-  static constexpr int kCapacity = kMostStates, kTermCapacity = markov::kMostTerms;
+  static constexpr int kCapacity = kMostStates, kTermCapacity = markov::kMostTerms, kCoefficients = 3;
   const StateLayout& layout;
   BANDGP_INLINE explicit Any(const StateLayout& given) : layout(given), turns_(given.turns()) {}
   const bool turns_;
@@ -312,7 +313,7 @@ BANDGP_INLINE void mirror(N n, double* p) {
 /// state 0.  F of a Matérn term is never written out: c holds e^{−a} aᵏ/k!.
 template <class L>
 struct Step {
-  double c[L::kTermCapacity][3] = {};
+  double c[L::kTermCapacity][L::kCoefficients] = {};  // of Matérn terms
   double a[L::kTermCapacity];
   const double* full[L::kTermCapacity];  // all fields of terms that are not Matérn, kBlock apart
   const double* q[L::kTermCapacity];     // fields of Q at this point, kBlock apart
@@ -462,7 +463,7 @@ struct Step {
         k0, l.terms(), BANDGP_BODY(auto t) {
           const auto o = l.offset(t);
           const auto p = l.count(t);
-          double sums[3];
+          double sums[L::kCoefficients];
           loop(
               k0, p, BANDGP_BODY(auto j) {
                 double sum = (t > 0 && j == 0 ? c[t][0] - c[0][0] : c[t][j]) * first;  // the row of the sum

@@ -2,6 +2,7 @@
 #include "bandgp/methods/make_representation.hpp"
 
 #include "bandgp/gp/auto_representation.hpp"
+#include "bandgp/gp/columns_representation.hpp"
 #include "bandgp/methods/exact_representation.hpp"
 #include "bandgp/methods/low_rank_representation.hpp"
 #include "bandgp/methods/vecchia_representation.hpp"
@@ -29,7 +30,8 @@ std::unique_ptr<Representation> make_representation(const InternalCut& cut, doub
     case Method::dual:
       break;
   }
-  return std::make_unique<AutoRepresentation>(cut, max_bytes, threads);
+  return std::make_unique<ColumnsRepresentation>(
+      std::make_unique<AutoRepresentation>(cut, max_bytes, threads), cut.tolerance, max_bytes);
 }
 
 }  // namespace bandgp

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -68,7 +69,17 @@ ReportPoints points_of(const Series& series, const std::vector<double>& standard
   return points;
 }
 
-ReportCurve curve_of(Posterior& posterior, const FitResult& fit) {
+/// The curve's times behind the data up to the horizon, in steps like those before.
+void go_on(std::vector<double>& times, double last, double horizon, const Kernel& kernel) {
+  constexpr double kFewest = 50, kMost = 20000;
+  std::erase_if(times, [&](double t) { return t > last; });
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Term& term : kernel.terms) shortest = std::min(shortest, shortest_time(term));
+  const double steps = std::ceil(std::clamp(12 * horizon / shortest, kFewest, kMost));
+  for (double i = 1; i <= steps; ++i) times.push_back(last + horizon * i / steps);
+}
+
+ReportCurve curve_of(Posterior& posterior, const FitResult& fit, double horizon) {
   const Series& series = *fit.series;
   ReportCurve curve;
   if (series.size() > 0) {
@@ -78,6 +89,7 @@ ReportCurve curve_of(Posterior& posterior, const FitResult& fit) {
   } else {
     curve.time = curve_times(series.report.first_time, series.report.last_time, fit.model.kernel);
   }
+  if (horizon > 0) go_on(curve.time, series.report.last_time, horizon, fit.model.kernel);
   Prediction prediction = posterior.predict(curve.time);
   curve.mean = std::move(prediction.mean);
   curve.deviation = std::move(prediction.variance);
@@ -151,6 +163,24 @@ std::optional<ReportMatrix> covariance_of(const FitResult& fit) {
   return matrix_of(evaluator.representation().shapes().front());
 }
 
+/// What every term is; where there are several, with its curve at some of the times of the whole one.
+void add_components(Posterior& posterior, const FitResult& fit, ReportData& data) {
+  constexpr std::size_t kMostTimes = 40'000;
+  for (ComponentStory& story : describe_components(fit, posterior))
+    data.components.push_back({std::move(story), {}, {}});
+  if (data.components.size() < 2 || data.curve.time.empty()) return;
+  const std::vector<double>& all = data.curve.time;
+  const std::size_t step = (all.size() + kMostTimes - 1) / kMostTimes;
+  for (std::size_t i = 0; i < all.size(); i += step) data.component_time.push_back(all[i]);
+  if (data.component_time.back() < all.back()) data.component_time.push_back(all.back());
+  std::vector<Component> curves = posterior.components(data.component_time);
+  for (std::size_t t = 0; t < curves.size(); ++t) {
+    data.components[t].mean = std::move(curves[t].mean);
+    data.components[t].deviation = std::move(curves[t].variance);
+    for (double& v : data.components[t].deviation) v = std::sqrt(std::max(0.0, v));
+  }
+}
+
 bool has_posterior(const FitResult& fit) {
   return std::isfinite(fit.nll) && fit.model.kernel.complete() && std::isfinite(fit.model.noise);
 }
@@ -166,7 +196,9 @@ void ask(Posterior& posterior, const FitResult& fit, const ReportOptions& option
   next();
   std::vector<double> white = with_data ? posterior.whitened_residuals() : std::vector<double>{};
   if (with_data) next();
-  data.curve = curve_of(posterior, fit);
+  data.curve = curve_of(posterior, fit, options.horizon);
+  if (options.horizon > 0) data.forecast_from = fit.series->report.last_time;
+  add_components(posterior, fit, data);
   next();
   for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
   if (!with_data) return;
@@ -198,7 +230,11 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
       data.remark = fmt::format("There is no curve at these parameters: {}.", error.what());
     }
   }
-  if (with_data) data.points = points_of(*fit.series, data.diagnostics.standardised);
+  if (with_data) {
+    data.spectrum = spectrum_of(*fit.series);
+    data.spectrum_left = spectrum_of_residuals(*fit.series, data.diagnostics.standardised);
+    data.points = points_of(*fit.series, data.diagnostics.standardised);
+  }
   data.diagnostics.standardised.clear();
   return data;
 }

@@ -109,6 +109,52 @@ Json curve_json(const ReportCurve& curve, Blocks& blocks) {
           {"deviation", blocks.logarithms(curve.deviation)}};
 }
 
+/// What each term is; and its curve, all at the same times, where there are several.
+Json components_json(const ReportData& data, Blocks& blocks) {
+  Json list = Json::array();
+  for (const ReportComponent& component : data.components) {
+    list.push_back({{"kind", component.story.kind},
+                    {"sentence", component.story.sentence},
+                    {"share", component.story.share},
+                    {"mean", component.mean.empty() ? Json() : blocks.numbers(component.mean)},
+                    {"deviation", component.mean.empty() ? Json() : blocks.logarithms(component.deviation)}});
+  }
+  return {{"time", data.component_time.empty() ? Json() : blocks.times(data.component_time)}, {"list", list}};
+}
+
+/// As many digits as a chart can show.
+Json short_numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    const double unit = value > 0 ? std::pow(10.0, std::floor(std::log10(value)) - 4) : 0;
+    list.push_back(unit > 0 && std::isfinite(unit) ? std::round(value / unit) * unit : value);
+  }
+  return list;
+}
+
+Json spectrum_json(const Spectrum& spectrum) {
+  if (spectrum.period.empty()) return nullptr;
+  Json peaks = Json::array();
+  for (const Peak& peak : spectrum.peaks) {
+    std::vector<double> aliases;
+    aliases.reserve(peak.aliases.size());
+    for (const Alias& alias : peak.aliases) aliases.push_back(1 / alias.frequency);
+    peaks.push_back({{"period", peak.period()},
+                     {"error", peak.period_error()},
+                     {"power", peak.power},
+                     {"log10_false_alarm", peak.log10_false_alarm},
+                     {"wanders", peak.wanders},
+                     {"width", peak.width},
+                     {"harmonic", peak.harmonic},
+                     {"harmonic_of", peak.fundamental ? Json(*peak.fundamental) : Json()},
+                     {"aliases", aliases}});
+  }
+  return {{"period", short_numbers(spectrum.period)},
+          {"power", short_numbers(spectrum.power)},
+          {"noise", short_numbers(spectrum.noise)},
+          {"peaks", peaks}};
+}
+
 Json axis_json(const ReportAxis& axis) {
   return {{"form", axis.form},
           {"unit", axis.unit},
@@ -122,34 +168,36 @@ std::string report_page(const ReportData& data) {
   Blocks blocks;
   const FitResult& fit = data.fit;
   const Json points = points_json(data.points, blocks);
-  const Json curve = curve_json(data.curve, blocks);
+  const Json curve = curve_json(data.curve, blocks), components = components_json(data, blocks);
   Json matrices = Json::array();
   for (const ReportMatrix& matrix : data.matrices) matrices.push_back(matrix_json(matrix));
-  const Json report = {{"version", version()},
-                       {"created", data.created},
-                       {"command", data.command},
-                       {"remark", data.remark},
-                       {"file", fit.source.file},
-                       {"time_name", fit.source.time_name},
-                       {"value_name", fit.source.value_name},
-                       {"axis", axis_json(data.axis)},
-                       {"series", series_json(fit)},
-                       {"fit", fit_json(fit)},
-                       {"points", points},
-                       {"curve", curve},
-                       {"diagnostics",
-                        {{"loo_nmse", data.diagnostics.loo_nmse},
-                         {"loo_nlpd", data.diagnostics.loo_nlpd},
-                         {"coverage_95", data.diagnostics.coverage_95}}},
-                       {"noise",
-                        {{"count", data.noise.count},
-                         {"rank", data.noise.rank},
-                         {"quantile", data.noise.quantile},
-                         {"autocorrelation", data.noise.autocorrelation},
-                         {"pit", data.noise.pit}}},
-                       {"trace", trace_json(fit.trace)},
-                       {"matrices", matrices},
-                       {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
+  const Json report = {
+      {"version", version()},
+      {"created", data.created},
+      {"command", data.command},
+      {"remark", data.remark},
+      {"file", fit.source.file},
+      {"time_name", fit.source.time_name},
+      {"value_name", fit.source.value_name},
+      {"axis", axis_json(data.axis)},
+      {"series", series_json(fit)},
+      {"fit", fit_json(fit)},
+      {"points", points},
+      {"curve", curve},
+      {"diagnostics",
+       {{"loo_nmse", data.diagnostics.loo_nmse},
+        {"loo_nlpd", data.diagnostics.loo_nlpd},
+        {"coverage_95", data.diagnostics.coverage_95}}},
+      {"noise",
+       {{"count", data.noise.count},
+        {"rank", data.noise.rank},
+        {"quantile", data.noise.quantile},
+        {"autocorrelation", data.noise.autocorrelation},
+        {"pit", data.noise.pit}}},
+      {"spectra", {{"data", spectrum_json(data.spectrum)}, {"residuals", spectrum_json(data.spectrum_left)}}},
+      {"trace", trace_json(fit.trace)},
+      {"matrices", matrices},
+      {"covariance", data.covariance ? matrix_json(*data.covariance) : Json()}};
   std::string page(page_head());
   page += "<script type=\"application/json\" id=\"report\">" + inert(report) + "</script>\n";
   page += blocks.html();

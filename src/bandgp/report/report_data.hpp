@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "bandgp/fit/diagnostics.hpp"
+#include "bandgp/fit/explain.hpp"
 #include "bandgp/fit/fit.hpp"
+#include "bandgp/fit/spectrum.hpp"
 
 namespace bandgp {
 
@@ -31,6 +33,12 @@ struct ReportPoints {
 /// The posterior: the curve and the standard deviation of what it says about itself.
 struct ReportCurve {
   std::vector<double> time, mean, deviation;
+};
+
+/// A term of the kernel by itself: what it is in words, and its share of the curve.
+struct ReportComponent {
+  ComponentStory story;
+  std::vector<double> mean, deviation;  // at ReportData::component_time; empty where there is one term
 };
 
 /// A banded matrix, as seen from afar and from near its widest row.
@@ -59,8 +67,12 @@ struct ReportData {
   ReportAxis axis;
   ReportPoints points;
   ReportCurve curve;
-  Diagnostics diagnostics;  // its residuals are in points
+  std::vector<double> component_time;
+  std::vector<ReportComponent> components;
+  std::optional<double> forecast_from;  // the last time of the data, where the curve is a forecast behind it
+  Diagnostics diagnostics;              // its residuals are in points
   ReportNoise noise;
+  Spectrum spectrum, spectrum_left;  // of the data, and of leave-one-out residuals; empty: not known
   std::vector<ReportMatrix> matrices;
   /// The covariance as a band, at the same tolerance, where that is not what is factored.
   std::optional<ReportMatrix> covariance;
@@ -71,6 +83,7 @@ struct ReportOptions {
   std::string command = {}, created = {};
   Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
+  double horizon = 0;  // how far the curve goes on behind the data (user's units); 0: a little
   std::function<void(Index done, Index of)> progress = {};  // parts of the work, as they are done
 };
 
