@@ -7,6 +7,7 @@ import math
 import random
 import re
 import signal
+import subprocess
 import sys
 
 from support import SUNSPOTS, close, main, require
@@ -132,6 +133,21 @@ def test_page(f):
     f.run("cv", "data.csv", "--methods", "band,fitc:5,fitc:20", "--report", "cv.html")
     page = (f.path / "cv.html").read_text()
     require("bandgp cv data.csv --methods band,fitc:5,fitc:20 --report cv.html" in page and "NMSE" in page, page[:300])
+
+
+def test_long_work_is_announced_before_the_first_fit_ends(f):
+    f.run("simulate", "--n", 4000, "--gap", 1, "--variance", 1, "--lengthscale", 5, "--noise", 0.1, "-o", "s.csv")
+    child = subprocess.Popen([f.binary, "cv", "s.csv", "--methods", "exact,band", "--folds", "5"], cwd=f.path,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        first = child.stderr.readline()
+    finally:
+        child.kill()
+        out, _ = child.communicate()
+    require(re.fullmatch(r"bandgp: fitting 2 methods to 5 folds takes about \S+ (s|min|h)\n", first) and out == "", (first, out))
+    f.series()
+    done = subprocess.run([f.binary, "cv", "data.csv", "--methods", "band", "--json"], cwd=f.path, capture_output=True, text=True)
+    require(done.returncode == 0 and done.stderr == "", done.stderr)
 
 
 def test_interrupt_keeps_what_is_done(f):

@@ -5,6 +5,7 @@
 import json
 import math
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -175,7 +176,7 @@ def test_a_million_rows_pass_through_little_memory(f):
     # A child starts with what its parent has touched: a small parent measures.
     measure = ("import os, subprocess, sys; child = subprocess.Popen(sys.argv[1:]); _, status, usage = os.wait4(child.pid, 0); "
                "print(usage.ru_maxrss / 1e3 if status == 0 else -1)")
-    done = subprocess.run([sys.executable, "-c", measure, f.binary, "predict", "m.json", "--grid", "0,60,0.00006", "-o", "p.csv"],
+    done = subprocess.run([sys.executable, "-c", measure, f.binary, "predict", "m.json", "--grid", "0,59,0.000059", "-o", "p.csv"],
                           cwd=f.path, capture_output=True, text=True)
     megabytes, size = float(done.stdout), (f.path / "p.csv").stat().st_size
     require(all(is_progress(line) for line in done.stderr.splitlines(keepends=True)) and size > 60e6, (done, size))
@@ -183,6 +184,56 @@ def test_a_million_rows_pass_through_little_memory(f):
     require(0 < megabytes < limit, f"{megabytes} MB")
     with open(f.path / "p.csv") as file:
         require(sum(1 for _ in file) == 1000002, "rows")
+
+
+def test_rows_that_continue_the_data_are_counted(f):
+    fitted(f)
+    inside = f.run("predict", "m.json", "--grid", "50,59,1")
+    require(inside.told == "", inside.told)
+    for grid, says in (("53,65,1", "6 of 13 rows lie after the data, which end at 59"), ("-1,5,1", "1 of 7 rows lies before the data, which begin at 0"),
+                       ("-2,60,1", "1 of 63 rows lies after the data, which end at 59; 2 lie before the data, which begin at 0")):
+        done = f.run("predict", "m.json", "--grid", grid)
+        require(done.told == f"bandgp: {says}\n", done.told)
+        quiet = f.run("predict", "m.json", "--grid", grid, "--quiet")
+        require(quiet.told == "" and quiet.stdout == done.stdout, quiet.told)
+
+
+def test_long_work_says_so_before_it_starts_and_counts_draws_and_rows(f):
+    # States of 300,000 points and a hundred draws: half a minute, ended here as soon as it has said what it had to.
+    f.run("simulate", "--n", 300000, "--gap", 1, "--kernel", "1*matern32(lengthscale=30)", "--noise", 0.1, "-o", "s.csv")
+    f.run("fit", "s.csv", "--kernel", "matern32", "-o", "m.json", "--quiet")
+    child = subprocess.Popen([f.binary, "predict", "m.json", "--grid", "0,299999,1", "--samples", "600", "-o", "p.csv"], cwd=f.path,
+                             stderr=subprocess.PIPE, text=True)
+    try:
+        began = time.monotonic()
+        first = child.stderr.readline()
+        require(time.monotonic() - began < 8 or "asan" in f.binary, "before it starts")
+        require(re.fullmatch(r"bandgp: predicting 300000 rows with 600 draws takes about \S+ (s|min)\n", first), first)
+    finally:
+        child.kill()
+        child.wait()
+        child.stderr.close()
+    require("p.csv" not in f.files(), "it was not done yet")
+    code, shown = f.terminal("predict", "m.json", "--grid", "0,299999,1", "--samples", 30, "-o", "p.csv")
+    draws = [int(n) for n in re.findall(r"(\d+) of 30 draws, \d+ s", shown)]
+    require(code == 0 and draws == list(range(1, 31)), (code, draws))
+    rows = [int(n) for n in re.findall(r"(\d+) of 300000 rows, \d+ s", shown)]
+    require(rows == sorted(rows) and rows[-1] == 300000 and len(rows) > 60, rows)
+
+
+def test_the_first_of_costly_rows_are_told_soon(f):
+    # The dense matrix of 3000 points: a row with its variance takes milliseconds, and all of them are no piece.
+    f.series(n=3000)
+    f.run("fit", "data.csv", "--method", "exact", "--fix", "variance=1,lengthscale=3,noise=0.1", "-o", "m.json", "--quiet", code=None)
+    reached = []
+
+    def end(child, shown):
+        rows = re.findall(r"(\d+) of 100001 rows", shown)
+        if rows:
+            reached.append(int(rows[0]))
+            child.kill()
+    f.terminal("predict", "m.json", "--grid", "0,2999,0.02999", "-o", "p.csv", while_running=end)
+    require(reached and reached[0] < 20000, reached)
 
 
 def test_rows_far_outside_are_remarked_on(f):

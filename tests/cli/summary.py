@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 from support import SUNSPOTS, close, main, require
 
@@ -222,7 +223,7 @@ def interrupted(f, times):
     sent = []
 
     def press(child, shown):
-        if len(sent) < times and "\033[KNLL " in shown and (not sent or "stopping after this evaluation" in shown):
+        if len(sent) < times and "\033[KNLL " in shown and (not sent or "bandgp: stopping" in shown):
             child.send_signal(signal.SIGINT)
             sent.append(1)
     return f.terminal("fit", "s.csv", "--kernel", "matern12 + matern32 + matern12", "-o", "m.json", while_running=press)
@@ -230,7 +231,7 @@ def interrupted(f, times):
 
 def test_one_interrupt_stops_with_what_there_is(f):
     code, shown = interrupted(f, 1)
-    require(code == 1 and "Ctrl-C again ends at once" in shown, (code, shown))
+    require(code == 1 and "; a second Ctrl-C ends at once without a result" in shown, (code, shown))
     require("interrupted after" in shown or "cancelled during the search" in shown, shown)
     model = json.loads((f.path / "m.json").read_text())
     require(model["status"] == "cancelled" and "matern32" in model["kernel"], model["status"])
@@ -243,6 +244,46 @@ def test_one_interrupt_stops_with_what_there_is(f):
 def test_two_interrupts_end_it_at_once(f):
     code, shown = interrupted(f, 2)
     require(code == -signal.SIGINT and f.files() == ["s.csv"], (code, shown, f.files()))
+
+
+def test_an_interrupt_says_at_once_how_long_the_evaluation_may_take(f):
+    # One evaluation of the dense matrix of 6000 points takes seconds; the second interrupt does not wait for it.
+    f.series(n=6000, gap=0.5)
+    sent = []
+
+    def press(child, shown):
+        if not sent and "an evaluation, the fit perhaps" in shown or len(sent) == 1 and "bandgp: stopping" in shown:
+            sent.append(len(shown))
+            child.send_signal(signal.SIGINT)
+    code, shown = f.terminal("fit", "data.csv", "--method", "exact", "--init", "variance=1,lengthscale=3,noise=0.1", "-o", "m.json",
+                             while_running=press)
+    told = r"bandgp: stopping; the evaluation now running may take about \d+ (s|min) more; a second Ctrl-C ends at once without a result"
+    require(len(sent) == 2 and re.search(told, shown), shown)
+    require(code == -signal.SIGINT and "m.json" not in f.files(), (code, f.files()))
+
+
+def test_an_interrupt_is_answered_without_a_terminal_unless_quiet(f):
+    f.run("simulate", "--n", 20000, "--gap", 1, "--irregular", "--kernel", "1*matern12(lengthscale=20)", "--noise", 0.1, "-o", "s.csv")
+    for quiet in ([], ["--quiet"]):
+        child = subprocess.Popen([f.binary, "fit", "s.csv", "--kernel", "matern12 + matern32 + matern12", "-o", "m.json", *quiet],
+                                 cwd=f.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            time.sleep(1)
+            child.send_signal(signal.SIGINT)
+            _, told = child.communicate(timeout=100)
+        finally:
+            child.kill()
+        require(child.returncode == 1 and ("bandgp: stopping" in told) == (not quiet), (child.returncode, told))
+
+
+def test_a_report_counts_its_parts(f):
+    f.series(n=3000, gap=0.05)
+    f.run("fit", "data.csv", "-o", "m.json", "--quiet")
+    for flags, parts in ((["--data", "data.csv"], 4), ([], 2)):  # a long series is kept without its data
+        code, shown = f.terminal("report", "m.json", *flags, "-o", "r.html")
+        require(code == 0 and "computing the report of" in shown or parts == 2, shown)
+        told = [int(n) for n in re.findall(rf"(\d) of {parts} parts, \d+ s", shown)]
+        require(told == list(range(1, parts + 1)), (told, shown))
 
 
 def test_a_long_evaluation_is_announced(f):

@@ -31,7 +31,9 @@ def close(a, b, relative):
     require(a is not None and abs(a - b) <= relative * abs(b), f"{a!r} is not {b!r} to {relative}")
 
 
-PROGRESS = re.compile(r"bandgp: (\d+ of \d+ (fits|rows), \d+ s|(computing the report|leaving out each|factoring the covariance) of \d+ points takes about)")
+PROGRESS = re.compile(r"bandgp: (\d+ of \d+ (fits|rows|draws|parts), \d+ s|"
+                      r"((computing the report|leaving out each) of \d+ points|predicting \d+ rows?.*|fitting \d+ methods? to \d+ folds) takes about)")
+BEYOND = re.compile(r"bandgp: \d+ of \d+ rows? lies? (after|before) the data, which (ends?|begins?) at ")
 
 
 def is_progress(line):
@@ -47,7 +49,9 @@ class Folder:
         done = subprocess.run([self.binary, *map(str, arguments)], cwd=self.path, capture_output=True, text=True,
                               input=stdin if stdin is not None else "", timeout=300)
         shown = f"bandgp {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True) if not is_progress(line))
+        done.told = done.stderr
+        done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True)
+                              if not is_progress(line) and not (code == 0 and BEYOND.match(line)))
         require(code is None or done.returncode == code, f"exit code {done.returncode}, not {code}: {shown}")
         if code == 0:
             require(done.stderr == "", f"stderr is not empty: {shown}")

@@ -89,6 +89,23 @@ TEST(Forecast, the_search_on_a_part_foretells_the_whole) {
   }
 }
 
+/// 15 s in all, of which a search without gradients on a part tells a second: the cost of an evaluation does.
+TEST(Forecast, the_cost_of_an_evaluation_foretells_a_whole_that_the_part_does_not) {
+  Forecast forecast(1'000'000, of("matern32"));
+  forecast.set_cost(1.4);
+  for (int i = 1; i < 80; ++i) {
+    const auto left = forecast.after(at(i, 0, 4096, "matern32", 1e-4 * i));
+    if (i < 24) continue;
+    ASSERT_TRUE(left);
+    EXPECT_NEAR(left->seconds, 9 * 1.4, 0.1);
+  }
+  EXPECT_FALSE(forecast.after(at(80, 1, 65536, "matern32", 0.1)).has_value());
+  const auto first = forecast.after(at(81, 2, 1'000'000, "matern32", 1.6));
+  ASSERT_TRUE(first);
+  EXPECT_NEAR(first->seconds, 8 * 1.4, 1e-9) << "before there are two to tell by";
+  EXPECT_NEAR(forecast.after(at(82, 2, 1'000'000, "matern32", 3.6))->seconds, 7 * 2.0, 1e-9);
+}
+
 TEST(Forecast, nothing_is_told_where_there_is_no_telling) {
   FitOptions dense = of("se");
   dense.cut.method = Method::exact;  // searches in the band
@@ -120,6 +137,10 @@ TEST(Announcements, come_before_long_work_once_it_is_known_to_be_long_and_every_
   Announcements unexpected;
   EXPECT_FALSE(unexpected.due(9.9, {}));
   EXPECT_TRUE(unexpected.due(10.1, {})) << "once it has taken long";
+
+  Announcements nearly_done;
+  EXPECT_FALSE(nearly_done.due(14, 0.9)) << "what is about to end";
+  EXPECT_TRUE(nearly_done.due(14.1, 1.1));
 }
 
 }  // namespace bandgp::cli

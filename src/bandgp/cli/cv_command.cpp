@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 
@@ -10,6 +11,7 @@
 #include "bandgp/cli/progress.hpp"
 #include "bandgp/cli/reference.hpp"
 #include "bandgp/cli/report_output.hpp"
+#include "bandgp/cli/style.hpp"
 #include "bandgp/cli/words.hpp"
 #include "bandgp/io/write_file.hpp"
 
@@ -62,12 +64,19 @@ int cv(const CvFlags& flags) {
   setup.fit.cut.tolerance = given_tolerance(flags.cut);
   setup.fit.standard_errors = false;
 
-  const Interrupt interrupt;
+  const Interrupt interrupt(flags.common.quiet);
   setup.cancelled = Interrupt::requested;
   std::vector<MethodResult> results;
   {
-    WorkProgress progress(flags.common.quiet, "fits");
-    results = compare(setup, {.threads = thread_count(flags.common),
+    WorkProgress progress(flags.common.quiet);
+    const Index threads = thread_count(flags.common);
+    const auto fits = std::ssize(setup.methods) * std::ssize(setup.folds);
+    const double expected =
+        expected_seconds(setup, *input.series) / static_cast<double>(std::min<Index>(threads, fits));
+    progress.expect(
+        expected, fmt::format("fitting {} to {} folds", counted(std::ssize(setup.methods), "method"), folds));
+    progress.count("fits", expected);
+    results = compare(setup, {.threads = threads,
                               .cancelled = Interrupt::requested,
                               .progress = [&](Index done, Index of, const std::string& label) {
                                 progress.show(done, of, label);

@@ -43,6 +43,8 @@ FitOptions options_from(const FitFlags& flags, const ReadDuration& duration) {
 }
 
 void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
+  // The best so far is evaluated and kept after an interrupt.
+  Interrupt::expect(cost.seconds_per_evaluation, 1.5 * cost.seconds_per_evaluation);
   progress.clear();
   if (quiet) return;
   fmt::print(
@@ -62,8 +64,9 @@ void leave_one_out(FitSummary& summary, Index threads, bool quiet) {
   } else if (!fit.certified()) {
     summary.no_left_out = "leave-one-out was not computed: there is no certificate for it";
   } else {
-    WorkProgress progress(quiet, "parts");
-    progress.expect(fit, 1, fmt::format("leaving out each of {} points", fit.series->size()));
+    WorkProgress progress(quiet);
+    progress.expect(evaluation_seconds(fit),
+                    fmt::format("leaving out each of {} points", fit.series->size()));
     try {
       const Diagnostics found = diagnose(*fit.series, fit.posterior(threads)->leave_one_out());
       if (std::isfinite(found.loo_nmse) && std::isfinite(found.loo_nlpd)) {
@@ -103,13 +106,13 @@ int fit_series(const FitFlags& flags) {
   if (flags.output && flags.report) require_other_than(*flags.report, *flags.output);
   const Input input = read_input(flags.data, options.mean);
   options = options_from(flags, durations_on(input.series->axis));
-  const Interrupt interrupt;
+  const Interrupt interrupt(flags.common.quiet);
   options.threads = thread_count(flags.common);
   options.max_bytes = given_max_bytes(flags.common);
 
   FitResult result;
   {
-    Progress progress(flags.common.quiet, input.series->size(), options);
+    Progress progress(flags.common.quiet, *input.series, options);
     options.progress = [&](const TraceEntry& entry) { progress.show(entry); };
     options.accept_cost = [&](const CostEstimate& cost) {
       announce(cost, progress, flags.common.quiet);

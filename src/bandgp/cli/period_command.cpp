@@ -110,7 +110,7 @@ int period(const PeriodFlags& flags) {
   PeriodOptions options = options_from(flags, *input.series);
   const Samples samples = samples_of(*input.series);
   announce(samples, options, flags.common.quiet);
-  const Interrupt interrupt;
+  const Interrupt interrupt(flags.common.quiet);
   options.cancelled = Interrupt::requested;
   const PeriodResult result{input, options, find_periods(samples, options)};
   if (result.periods.power.empty())

@@ -40,25 +40,29 @@ constexpr std::size_t kAlways = 4;  // time, mean, std_latent, std_observed
 /// Draws of the curve, the same from one piece of the rows to the next.
 class Samples {
  public:
-  Samples(Posterior& posterior, const Times& times, Index count, std::uint64_t seed) : count_(count) {
+  Samples(Posterior& posterior, const Times& times, Index count, std::uint64_t seed, WorkProgress& progress)
+      : count_(count) {
     if (count == 0) return;
-    require_memory(count, times.size(), posterior);
+    const auto drawn = [&](Index done) { progress.show(done, count); };
     if (posterior.has_functions()) {
-      functions_ = posterior.functions(count, seed);
+      functions_ = posterior.functions(count, seed, drawn);
       return;
     }
-    if (times.size() > kMostDenseRows && !posterior.samples_in_linear_time()) {
-      const bool se = std::ranges::all_of(posterior.model().kernel.terms, has_basis);
-      throw std::invalid_argument(fmt::format(
-          "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} "
-          "fit; {} no such limit",
-          se ? fmt::format("of the method {}", posterior.likelihood().method)
-             : fmt::format("with the kernel {}", to_text(posterior.model().kernel)),
-          times.size(), kMostDenseRows,
-          se ? "fits by --method auto have" : "kernels of se, Matérn, sho and periodic terms have"));
-    }
+    if (!posterior.samples_in_linear_time())
+      require_few(times.size(), posterior.model().kernel, posterior.likelihood().method);
     rows_ = times.size();
-    drawn_ = posterior.sample(times.slice(0, rows_), count, seed);
+    drawn_ = posterior.sample(times.slice(0, rows_), count, seed, drawn);
+  }
+
+  /// Refuses, before anything is computed, draws that are known to be impossible: of more curves than memory
+  /// holds, or of more rows than a covariance can have.
+  static void require_possible(Index count, const Times& times, const FitResult& fit) {
+    if (count == 0) return;
+    require_memory(count, times.size(), fit);
+    const bool linear = std::ranges::all_of(fit.model.kernel.terms, [](const Term& term) {
+      return has_states(term) || has_grid(term) || is_strictly_periodic(term);
+    });
+    if (!linear || fit.certificate.other_model) require_few(times.size(), fit.model.kernel, fit.method);
   }
 
   void append(std::span<const double> times, Index begin, Columns& columns) const {
@@ -70,12 +74,24 @@ class Samples {
   }
 
  private:
+  static void require_few(Index rows, const Kernel& kernel, std::string_view method) {
+    if (rows <= kMostDenseRows) return;
+    const bool se = std::ranges::all_of(kernel.terms, has_basis);
+    throw std::invalid_argument(fmt::format(
+        "--samples {} needs the covariance of all rows at once: {} rows are too many, up to {} fit; {} no "
+        "such "
+        "limit",
+        se ? fmt::format("of the method {}", method) : fmt::format("with the kernel {}", to_text(kernel)),
+        rows, kMostDenseRows,
+        se ? "fits by --method auto have" : "kernels of se, Matérn, sho and periodic terms have"));
+  }
+
   /// A curve is held by its weights, 2.5 to a length-scale and some on either side of a point; or by all its
   /// rows.
-  static void require_memory(Index count, Index rows, const Posterior& posterior) {
-    const SeriesReport& report = posterior.series().report;
-    const Kernel& kernel = posterior.model().kernel;
-    const bool curves = posterior.has_functions();
+  static void require_memory(Index count, Index rows, const FitResult& fit) {
+    const SeriesReport& report = fit.series->report;
+    const Kernel& kernel = fit.model.kernel;
+    const bool curves = std::ranges::all_of(kernel.terms, has_basis);
     double held = curves ? 0.0 : static_cast<double>(rows);
     for (const Term& term : kernel.terms) {
       if (curves) held += 64 + 2.5 * report.span / term.lengthscale;
@@ -90,6 +106,29 @@ class Samples {
   std::vector<PosteriorFunction> functions_;
   std::vector<double> drawn_;
 };
+
+/// About how many seconds the parts of a prediction take.
+struct Expected {
+  double factor = 0, draws = 0, rows = 0, text = 0;
+  double all() const { return factor + draws + rows + text; }
+};
+
+/// From what an evaluation with gradient takes.  Measured on 10⁶ points and as many rows, in evaluations: the
+/// rows of markov, dual and elements 3.7, 2.2 and 4.0, one draw 3.4, 0.06 and 1.3.
+Expected expected_of(const FitResult& fit, Index rows, Index samples, bool components) {
+  constexpr double kRow = 3e-7, kNumber = 4e-8, kValueOfDraw = 5e-8;  // seconds
+  const auto m = static_cast<double>(rows), s = static_cast<double>(samples);
+  const std::vector<Term>& terms = fit.model.kernel.terms;
+  const auto each_term = static_cast<double>(terms.size()), shown = components ? each_term : 0.0;
+  const double evaluation = evaluation_seconds(fit);  // 0 without data
+  const double of_points = evaluation > 0 ? m / static_cast<double>(fit.series->size()) : 0;
+  const bool functions = std::ranges::all_of(terms, has_basis);
+  return {.factor = evaluation,
+          .draws = s * evaluation * (functions ? 0.1 : 1.5 * (1 + of_points)),
+          .rows = (1 + shown) * std::max(3 * evaluation * of_points, kRow * m),
+          .text = m * (kNumber * (static_cast<double>(kAlways) + s + 2 * shown) +
+                       (functions ? kValueOfDraw * s * each_term : 0))};
+}
 
 std::vector<double> roots(std::vector<double> variances) {
   for (double& v : variances) v = std::sqrt(v);
@@ -120,17 +159,31 @@ std::vector<std::string> names_of(Index samples, std::size_t components) {
   return names;
 }
 
-/// Predictions sweep over the whole model once a piece: long pieces, of numbers.  Samples do not, and become
-/// text in short ones.
+/// Predictions sweep over the whole model once a piece: long pieces, of numbers.  Where these take long the
+/// first ones are shorter, so that it is soon known how long.  Samples do not, and become text in short ones.
 template <class Rows>
 void in_pieces(Posterior& posterior, const Times& times, const Samples& samples, bool components,
-               WorkProgress& progress, Rows rows) {
-  constexpr Index kShort = 4096;
-  const Index piece = std::max<Index>(1 << 17, posterior.series().size());
-  for (Index begin = 0; begin < times.size(); begin += piece) {
-    const Columns all =
-        predicted(posterior, times.slice(begin, std::min(begin + piece, times.size())), components);
-    const auto count = static_cast<Index>(all[0].size());
+               const Expected& expected, WorkProgress& progress, Rows rows) {
+  constexpr Index kShort = 4096, kGrowth = 8;
+  constexpr double kFirstSeconds = 0.25;
+  const auto of = static_cast<double>(times.size());
+  const Index longest = std::max<Index>(1 << 17, posterior.series().size());
+  const bool long_at_once = expected.rows * static_cast<double>(longest) > of;  // a second
+  Index piece = long_at_once
+                    ? std::clamp(static_cast<Index>(kFirstSeconds * of / expected.rows), Index{1}, longest)
+                    : longest;
+  const double computing = expected.rows / (expected.rows + expected.text);  // the rest is writing
+  const auto show = [&](Index computed, Index written) {
+    const double done =
+        computing * static_cast<double>(computed) + (1 - computing) * static_cast<double>(written);
+    progress.show(written == times.size() ? written : static_cast<Index>(done), times.size());
+  };
+  for (Index begin = 0, end = 0; begin < times.size();
+       begin = end, piece = std::min(kGrowth * piece, longest)) {
+    end = std::min(begin + piece, times.size());
+    const Columns all = predicted(posterior, times.slice(begin, end), components);
+    const Index count = end - begin;
+    show(end, begin);
     for (Index from = 0; from < count; from += kShort) {
       const Index to = std::min(from + kShort, count);
       Columns some;
@@ -139,8 +192,8 @@ void in_pieces(Posterior& posterior, const Times& times, const Samples& samples,
       samples.append({all[0].data() + from, static_cast<std::size_t>(to - from)}, begin + from, some);
       for (std::size_t c = kAlways; c < all.size(); ++c) take(c);
       rows(some);
+      show(end, begin + to);
     }
-    progress.show(begin + count, times.size());
   }
 }
 
@@ -153,6 +206,22 @@ void write_csv(TextStream& out, const Columns& columns, const Series& series) {
     }
     out.text("\n");
   }
+}
+
+/// How many rows continue the data, on either side; empty where none do.
+std::string beyond_text(const Series& series, Index before, Index after, Index rows) {
+  if (before + after == 0) return "";
+  const SeriesReport& report = series.report;
+  const auto side = [&](const char* where, const char* does, double end) {
+    return fmt::format("{} the data, which {} at {}", where, does, time_text(series, end));
+  };
+  const std::string early = side("before", "begin", report.first_time),
+                    late = side("after", "end", report.last_time);
+  const auto lie = [](Index count) { return count == 1 ? "lies" : "lie"; };
+  if (after == 0) return fmt::format("{} of {} {} {}", before, counted(rows, "row"), lie(before), early);
+  std::string text = fmt::format("{} of {} {} {}", after, counted(rows, "row"), lie(after), late);
+  if (before > 0) text += fmt::format("; {} {} {}", before, lie(before), early);
+  return text;
 }
 
 /// What a reader of the rows should know; empty where there is nothing.
@@ -195,18 +264,26 @@ int predict(const PredictFlags& flags) {
   if (times.size() > kMostRows)
     throw std::invalid_argument(fmt::format("{} rows would be some {:.0f} TB: ask for fewer", times.size(),
                                             7e-11 * static_cast<double>(times.size())));
+  Samples::require_possible(samples, times, fit);
   // A line that is written over does not go with rows on the same terminal.
-  WorkProgress progress(flags.common.quiet || (output == "-" && is_terminal(STDOUT_FILENO)), "rows");
-  progress.expect(fit, 1, fmt::format("factoring the covariance of {} points", fit.series->size()));
+  WorkProgress progress(flags.common.quiet || (output == "-" && is_terminal(STDOUT_FILENO)));
+  const Expected expected = expected_of(fit, times.size(), samples, flags.components);
+  progress.expect(expected.all(),
+                  fmt::format("predicting {}{}", counted(times.size(), "row"),
+                              samples > 0 ? fmt::format(" with {}", counted(samples, "draw")) : ""));
   const std::shared_ptr<Posterior> kept = fit.posterior(thread_count(flags.common));
   Posterior& posterior = *kept;
-  const Samples draws(posterior, times, samples, seed);
+  progress.count("draws", expected.draws, expected.rows + expected.text);
+  const Samples draws(posterior, times, samples, seed, progress);
+  progress.count("rows", expected.rows + expected.text);
 
   const SeriesReport& report = fit.series->report;
   double distance = 0;
   for (const Term& term : fit.model.kernel.terms) distance = std::max(distance, kFar * memory(term));
-  Index outside = 0;
+  Index outside = 0, before = 0, after = 0;
   const auto count_outside = [&](const std::vector<double>& at) {
+    before += std::ranges::count_if(at, [&](double t) { return t < report.first_time; });
+    after += std::ranges::count_if(at, [&](double t) { return t > report.last_time; });
     outside += std::ranges::count_if(
         at, [&](double t) { return t < report.first_time - distance || t > report.last_time + distance; });
   };
@@ -220,7 +297,7 @@ int predict(const PredictFlags& flags) {
   TextStream out(output);
   if (flags.common.json) {
     Columns all(names.size());  // numbers, held until they are all there
-    in_pieces(posterior, times, draws, flags.components, progress, [&](const Columns& some) {
+    in_pieces(posterior, times, draws, flags.components, expected, progress, [&](const Columns& some) {
       count_outside(some[0]);
       for (std::size_t c = 0; c < all.size(); ++c)
         all[c].insert(all[c].end(), some[c].begin(), some[c].end());
@@ -230,7 +307,7 @@ int predict(const PredictFlags& flags) {
     write_json(out, names, all, dates);
   } else {
     out.text(fmt::format("{}\n", fmt::join(names, ",")));
-    in_pieces(posterior, times, draws, flags.components, progress, [&](const Columns& some) {
+    in_pieces(posterior, times, draws, flags.components, expected, progress, [&](const Columns& some) {
       count_outside(some[0]);
       write_csv(out, some, *fit.series);
     });
@@ -238,7 +315,8 @@ int predict(const PredictFlags& flags) {
   out.finish();
   const std::string why = model_reservation(fit);
   if (!flags.common.quiet) {
-    for (const std::string& text : {remark(fit, outside, times.size(), distance), why}) {
+    for (const std::string& text : {beyond_text(*fit.series, before, after, times.size()),
+                                    remark(fit, outside, times.size(), distance), why}) {
       if (!text.empty()) fmt::print(stderr, "bandgp: {}\n", text);
     }
   }

@@ -17,9 +17,11 @@ namespace bandgp::cli {
 /// turned out, to take longer than ten seconds, and every minute after that.
 class Announcements {
  public:
-  /// Whether a line is due `elapsed` seconds after the start, with about `left` seconds to come.
+  /// Whether a line is due `elapsed` seconds after the start, with about `left` seconds to come.  Work that
+  /// is about to end is not worth one.
   bool due(double elapsed, std::optional<double> left) {
-    constexpr double kLong = 10, kAgain = 60;  // seconds
+    constexpr double kLong = 10, kAgain = 60, kNearlyDone = 1;  // seconds
+    if (left && *left < kNearlyDone) return false;
     if (latest_ ? elapsed < *latest_ + kAgain : elapsed + left.value_or(0) <= kLong) return false;
     latest_ = elapsed;
     return true;
@@ -57,6 +59,11 @@ class Forecast {
   /// Evaluations on the whole series in the last stage.
   int expected() const { return expected_evaluations(static_cast<int>(free_)); }
 
+  /// What an evaluation with gradient on all the data takes, as far as the cost of its representation tells:
+  /// an evaluation of the search on a part, most of them without a gradient, takes less than its share of
+  /// that.
+  void set_cost(double seconds) { cost_ = seconds; }
+
   /// What is left after this evaluation, the next after those told before; nothing where there is no telling.
   std::optional<Left> after(const TraceEntry& entry) {
     const bool last_stage = entry.stage > 0 && entry.n >= n_;
@@ -77,8 +84,9 @@ class Forecast {
     ++in_stage_;
     if (last_stage) {
       const int to_come = expected() - in_stage_;
-      if (recent_.empty() || to_come <= 0) return {};  // past that nothing is promised any more
-      return Left{to_come * typical(), false};
+      const bool known = !recent_.empty() || cost_ > 0;
+      if (!known || to_come <= 0) return {};  // past that nothing is promised any more
+      return Left{to_come * (recent_.empty() ? cost_ : typical()), false};
     }
     if (terms >= search_.size()) return {};
     search_[terms] -= 1;
@@ -90,7 +98,7 @@ class Forecast {
     }
     const double larger = static_cast<double>(n_) / static_cast<double>(std::max<Index>(entry.n, 1));
     const double each = (entry.seconds - since_) / of_kind_;  // of narrow bands and wide ones: the mean
-    return Left{(to_come + larger * expected()) * each, smaller_kernel};
+    return Left{to_come * each + std::max(larger * each, cost_) * expected(), smaller_kernel};
   }
 
  private:
@@ -136,6 +144,7 @@ class Forecast {
   }
 
   Index n_;
+  double cost_ = 0;  // seconds of an evaluation on all the data; 0: not known
   std::size_t free_;
   std::vector<double> search_;  // evaluations to come, by the number of terms; empty: not known
   int silent_ = 24;             // the grid goes from narrow bands to wide ones

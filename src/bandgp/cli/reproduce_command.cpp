@@ -65,11 +65,12 @@ int reproduce(const ReproduceFlags& flags) {
   options.run.threads = thread_count(common);
   const ExperimentFiles files = experiment_files(*flags.output, flags.experiment, options);
 
-  const Interrupt interrupt;
+  const Interrupt interrupt(flags.quiet);
   Store store(files.store);
   Experiment experiment;
   {
-    WorkProgress progress(flags.quiet, "fits");
+    WorkProgress progress(flags.quiet);
+    progress.count("fits");
     options.run.cancelled = Interrupt::requested;
     options.run.progress = [&](Index done, Index of, const std::string& label) {
       progress.show(done, of, label);

@@ -48,7 +48,46 @@ Trial trial_of(const ComparisonSetup& setup, const MethodChoice& choice, std::si
           }};
 }
 
+/// A model of the series as a search may begin with.
+Model typical_model(const Kernel& kernel, const Series& series, Mean mean) {
+  Model model{kernel, kUnset, mean};
+  const double variance = series.units.value_unit * series.units.value_unit;
+  for (const auto& parameter : parameters(model)) {
+    if (std::isfinite(*parameter.value)) continue;
+    const double gap = series.report.mean_gap > 0 ? series.report.mean_gap : 1;
+    *parameter.value = parameter.kind->unit == Unit::variance ? variance
+                       : parameter.kind->unit == Unit::time   ? 10 * gap
+                                                              : 1;
+  }
+  return model;
+}
+
 }  // namespace
+
+double expected_seconds(const ComparisonSetup& setup, const Series& series) {
+  constexpr double kSearched = 4096;  // points, of longer series
+  constexpr double kPredictions = 2;  // evaluations that predicting and scoring take
+  const auto n = static_cast<double>(series.size());
+  double seconds = 0;
+  for (const MethodChoice& choice : setup.methods) {
+    const Model model = typical_model(choice.kernel, series, setup.fit.mean);
+    const auto each = [&](const Cut& cut) {
+      try {
+        return estimate_cost(series, model, cut).seconds_per_evaluation;
+      } catch (const std::exception&) {  // such a fit fails at once, and says why
+        return 0.0;
+      }
+    };
+    const auto free = static_cast<int>(parameter_names(choice.kernel).size());
+    const auto terms = static_cast<double>(choice.kernel.terms.size());
+    // The search goes through a grid of starts in a band or its dual, for sums once for each kernel that they
+    // contain; exact, fitc, vfe, taper and vecchia begin where it ends.
+    const double searching = 80 * terms * terms * each(Cut{}) * std::min(1.0, kSearched / n);
+    seconds +=
+        searching + (expected_evaluations(free) + kPredictions) * each(choice.cut(setup.fit.cut.tolerance));
+  }
+  return seconds * static_cast<double>(setup.folds.size());
+}
 
 std::vector<MethodResult> compare(const ComparisonSetup& setup, const RunOptions& options) {
   // What takes longest first, so that no thread is left alone with it at the end.

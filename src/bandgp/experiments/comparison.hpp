@@ -22,6 +22,9 @@ struct MethodResult {
   std::vector<std::optional<FoldResult>> folds;  // none: was not done
 };
 
+/// About how many seconds all fits of these methods to these folds of a series take, one after the other:
+/// what is known before any is done, at a length-scale of ten gaps.
+double expected_seconds(const ComparisonSetup& setup, const Series& series);
 std::vector<MethodResult> compare(const ComparisonSetup& setup, const RunOptions& options);
 
 /// How many of all fits are done.

@@ -201,7 +201,7 @@ bool Posterior::has_functions() const {
   return likelihood_.certificate.nll_error.value() <= kSamePosterior;
 }
 
-std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed) {
+std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t seed, const Drawn& drawn) {
   if (!has_functions())
     throw std::invalid_argument(
         "whole curves can be drawn where all terms are se and the fit is certified as the exact GP's; "
@@ -211,7 +211,8 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   if (!weights) {
     // A band or the dense matrix is in use: the dual is the same posterior to the tolerance.
     const InternalCut cut{.method = Method::dual, .tolerance = 1e-6};
-    return Posterior(series_, model_, std::make_unique<AutoRepresentation>(cut, 0)).functions(count, seed);
+    return Posterior(series_, model_, std::make_unique<AutoRepresentation>(cut, 0))
+        .functions(count, seed, drawn);
   }
   PosteriorFunction shared;
   for (const Weights::Part& part : weights->parts) {
@@ -223,9 +224,11 @@ std::vector<PosteriorFunction> Posterior::functions(Index count, std::uint64_t s
   shared.half_span_ = global_columns().half_span();
   shared.units_ = series_->units;
   std::vector<PosteriorFunction> functions(static_cast<std::size_t>(count), shared);
-  for (Index k = 0; k < count; ++k)
+  for (Index k = 0; k < count; ++k) {
     draw(*weights, seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(k),
          functions[static_cast<std::size_t>(k)]);
+    if (drawn) drawn(k + 1);
+  }
   return functions;
 }
 
@@ -297,12 +300,13 @@ std::vector<double> Posterior::covariance(std::span<const double> times) {
   return result;
 }
 
-std::vector<double> Posterior::sample(std::span<const double> times, Index count, std::uint64_t seed) {
+std::vector<double> Posterior::sample(std::span<const double> times, Index count, std::uint64_t seed,
+                                      const Drawn& drawn) {
   if (has_functions()) {
     std::vector<double> draws;
-    for (const PosteriorFunction& f : functions(count, seed)) {
-      const std::vector<double> drawn = f(times);
-      draws.insert(draws.end(), drawn.begin(), drawn.end());
+    for (const PosteriorFunction& f : functions(count, seed, drawn)) {
+      const std::vector<double> values = f(times);
+      draws.insert(draws.end(), values.begin(), values.end());
     }
     return draws;
   }
@@ -310,7 +314,7 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
     (void)SortedTimes(times, series_->units);  // throws before anything is changed
     factor();
     factored_ = false;  // the columns are reduced again, for the draws alone
-    if (evaluator_->reduce_again()) return draws_from_simulation(times, count, seed);
+    if (evaluator_->reduce_again()) return draws_from_simulation(times, count, seed, drawn);
   }
   return draws_from_covariance(times, count, seed);
 }
@@ -319,7 +323,7 @@ std::vector<double> Posterior::sample(std::span<const double> times, Index count
 /// observations y − f − ε would have is a draw of the posterior, the uncertainty of the mean's coefficients
 /// included.                                                                                     [math.md §9]
 std::vector<double> Posterior::draws_from_simulation(std::span<const double> times, Index count,
-                                                     std::uint64_t seed) {
+                                                     std::uint64_t seed, const Drawn& drawn) {
   constexpr std::uint64_t kCurve = 0x2545f4914f6cdd1dU, kNoise = 0x9e3779b97f4a7c15U;
   const SortedTimes tests(times, series_->units);
   const std::size_t m = tests.x.size(), n = static_cast<std::size_t>(series_->size());
@@ -342,6 +346,7 @@ std::vector<double> Posterior::draws_from_simulation(std::span<const double> tim
     for (std::size_t t = 0; t < m; ++t)
       draws[static_cast<std::size_t>(k) * m + tests.order[t]] =
           series_->units.value_out(prior[n + t] + moved[t]);
+    if (drawn) drawn(k + 1);
   }
   evaluator_->finish();  // predictions go on with the columns of the data
   factored_ = true;

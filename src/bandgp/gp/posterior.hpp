@@ -4,6 +4,7 @@
 // coefficients.
 #pragma once
 #include <cstdint>
+#include <functional>
 
 #include "bandgp/gp/auto_representation.hpp"
 #include "bandgp/gp/likelihood.hpp"
@@ -51,15 +52,18 @@ class Posterior {
   bool has_functions() const;
   /// Whether sample() takes linear time: it has functions, or it moves draws of the prior.
   bool samples_in_linear_time() const { return has_functions() || simulates_prior(); }
+  /// Is told how many draws are done.
+  using Drawn = std::function<void(Index done)>;
   /// Draws of the whole latent curve, to be evaluated anywhere and any number of times, consistently.
-  std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed);
+  std::vector<PosteriorFunction> functions(Index count, std::uint64_t seed, const Drawn& drawn = {});
   /// Latent covariance, row-major; memory is times² doubles, and too much of it throws
   /// std::invalid_argument.
   std::vector<double> covariance(std::span<const double> times);
   /// `count` draws of the latent curve, one row each; the same seed gives the same draws.  Those of
   /// functions() where there are such; else draws of the prior at data and times, moved by what the data say
   /// about them, O(n) each; and from the covariance of all times where a representation has neither.
-  std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed);
+  std::vector<double> sample(std::span<const double> times, Index count, std::uint64_t seed,
+                             const Drawn& drawn = {});
   /// Computed once and kept.  The first call uses the factor up: what is asked for after it factors again.
   const LeaveOneOut& leave_one_out();
   /// A number for every distinct time: independent standard normal ones if the model holds, whatever the
@@ -103,7 +107,8 @@ class Posterior {
   };
   Curve curve(const std::vector<double>& x, unsigned terms, bool with_columns, bool with_variance);
   bool simulates_prior() const;
-  std::vector<double> draws_from_simulation(std::span<const double> times, Index count, std::uint64_t seed);
+  std::vector<double> draws_from_simulation(std::span<const double> times, Index count, std::uint64_t seed,
+                                            const Drawn& drawn);
   std::vector<double> draws_from_covariance(std::span<const double> times, Index count, std::uint64_t seed);
 
   std::shared_ptr<const Series> series_;

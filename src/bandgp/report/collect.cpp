@@ -187,16 +187,24 @@ bool has_posterior(const FitResult& fit) {
 
 /// Everything that needs the posterior, in the order in which one factor serves all: predictions may use up
 /// what whitening needs of it, and leave-one-out uses up the rest.
-void ask(Posterior& posterior, const FitResult& fit, double horizon, ReportData& data) {
+void ask(Posterior& posterior, const FitResult& fit, const ReportOptions& options, ReportData& data) {
   const bool with_data = fit.series->size() > 0;
+  Index done = 0;
+  const auto next = [&] {  // the factor, residuals, the curve, leave-one-out
+    if (options.progress) options.progress(++done, with_data ? 4 : 2);
+  };
+  next();
   std::vector<double> white = with_data ? posterior.whitened_residuals() : std::vector<double>{};
-  data.curve = curve_of(posterior, fit, horizon);
-  if (horizon > 0) data.forecast_from = fit.series->report.last_time;
+  if (with_data) next();
+  data.curve = curve_of(posterior, fit, options.horizon);
+  if (options.horizon > 0) data.forecast_from = fit.series->report.last_time;
   add_components(posterior, fit, data);
+  next();
   for (const BandShape& shape : posterior.shapes()) data.matrices.push_back(matrix_of(shape));
   if (!with_data) return;
   data.diagnostics = diagnose(*fit.series, posterior.leave_one_out());
   data.noise = noise_of(std::move(white), data.diagnostics);
+  next();
 }
 
 }  // namespace
@@ -213,8 +221,7 @@ ReportData collect_report(const FitResult& fit, const ReportOptions& options) {
     data.remark = "There is no curve, because there is no fit: " + data.fit.message + ".";
   } else {
     try {
-      fit.with_posterior([&](Posterior& posterior) { ask(posterior, fit, options.horizon, data); },
-                         options.threads);
+      fit.with_posterior([&](Posterior& posterior) { ask(posterior, fit, options, data); }, options.threads);
       data.covariance = covariance_of(fit);
       if (!with_data) {
         data.remark = words({MessageCode::report_without_data}, options.spelling);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that a report shows.  Plain numbers in the user's units: whoever has them can have a page.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,7 @@ struct ReportOptions {
   Spelling spelling = plain_spelling;  // of options in the page's remarks
   Index threads = 1;
   double horizon = 0;  // how far the curve goes on behind the data (user's units); 0: a little
+  std::function<void(Index done, Index of)> progress = {};  // parts of the work, as they are done
 };
 
 /// Predicts, leaves out one by one, and gathers.  A fit that failed gives a report without a curve.
