@@ -131,11 +131,15 @@ class Expansion {
   bool is_table(Index c, std::size_t t) const {
     return t + 1 == bases_.size() && !layout_->chunk(c).identity && !oscillates_;
   }
-  /// ½ℓ² of the finest basis, in units of the cell's half.
-  Real slope_factor() const {
-    const Real ratio = Real(bases_.back().lengthscale) / Real(half_);
+  /// ½ℓ² of a basis, in units of the cell's half.
+  Real slope_factor(std::size_t t) const {
+    const Real ratio = Real(bases_[t].lengthscale) / Real(half_);
     return ratio * ratio / 2;
   }
+  /// What (x − u)φ times the rate of a basis's phase is of φ's derivative, likewise: (x − u)φ = −½ℓ²φ′.
+  Real period_factor(std::size_t t) const { return -slope_factor(t) * Real(half_) * rate_of(t); }
+  /// Whether a basis has polynomials enough on a cell with waves for its slopes to be maps of them.
+  bool is_mapped(std::size_t t) const { return half_ > 0.4 * bases_[t].lengthscale; }
   /// The values at x of every slot's column, for the bases that are chosen.
   void values(Index c, const std::vector<bool>& chosen, double x, Real* out) {
     if (bases_.empty()) {
@@ -336,6 +340,10 @@ class Expansion {
     }
   }
 
+  /// By which a basis's phase goes in a unit of time.
+  Real rate_of(std::size_t t) const {
+    return 2 * std::numbers::pi_v<Real> * Real(bases_[t].harmonic) * Real(bases_[t].turns);
+  }
   std::vector<bool> all_bases() const { return std::vector<bool>(bases_.size(), true); }
   /// All slots' columns at x, `at` from the middle of the cell, and unless null their slopes by log ℓ and by
   /// the log of the period (of bases that have one); after place_nodes().
@@ -345,7 +353,7 @@ class Expansion {
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if (!bases_[t].oscillates()) continue;
       const Phase phase = Expansion::phase(bases_[t], x);
-      const Real rate = 2 * std::numbers::pi_v<Real> * Real(bases_[t].harmonic) * Real(bases_[t].turns);
+      const Real rate = rate_of(t);
       const Index begin = layout_->ring_begin(t), ring = layout_->ring(t);
       const auto turn = [&](Index from, Real by, Real by_rate) {
         for (Index s = from; s < from + ring; ++s) {
@@ -475,14 +483,14 @@ class Expansion {
       Compact& out = compact_[t];
       transform(values_, out.coefficients);
       if (!with_slopes) continue;
-      transform(slope_values_, out.slopes);
+      if (!is_mapped(t)) transform(slope_values_, out.slopes);
       out.across.set_zero(width, round_up(q, 8));
       for (Index m = 0; m < q; ++m) {
         for (Index s = 0; s < ring; ++s) out.across[s][m] = out.coefficients[m][s];
       }
-      if (!basis.oscillates()) continue;
+      if (!basis.oscillates() || is_mapped(t)) continue;
       // (x − u)φ times the phase's rate: cos has this slope in sin, and sin its negative in cos.
-      const Real rate = 2 * std::numbers::pi_v<Real> * Real(basis.harmonic) * Real(basis.turns);
+      const Real rate = rate_of(t);
       for (Index k = 0; k < q; ++k) {
         for (Index s = 0; s < ring; ++s)
           values_[k][s] *= rate * (station(t, k) - centre_[static_cast<std::size_t>(begin + s)]);

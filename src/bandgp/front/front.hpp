@@ -501,14 +501,16 @@ class Front {
     const Index rows = expansion_.plan().rows();
     product_.resize(rows, slots());
     for_waves([&](const Wave& wave) {
-      cross_.resize(rows, wave.width);
+      // The front is wanted above its diagonal alone: rows of bases whose slots come later are not needed.
+      const Index needed = bases_[wave.basis].oscillates() ? wave.row + wave.rank : rows;
+      cross_.resize(needed, wave.width);
       loops().multiply({{element(c).gram.data() + wave.row, element(c).width(), 1},
                         {wave.compact.coefficients.data(), wave.width},
                         {cross_.data(), wave.width},
-                        rows,
+                        needed,
                         wave.rank,
                         wave.width});
-      for (Index u = 0; u < rows; ++u) std::copy_n(cross_[u], wave.ring, product_[u] + wave.slot);
+      for (Index u = 0; u < needed; ++u) std::copy_n(cross_[u], wave.ring, product_[u] + wave.slot);
     });
     for (Index u = 0; u < rows; ++u)
       std::fill(product_[u] + layout_.state_begin(), product_[u] + slots(), Real(0));
@@ -564,7 +566,7 @@ class Front {
   }
   /// ending_ ← so many of the slots that end with chunk c: where very many do, most of the work is then in
   /// products of whole matrices.  False behind the last of them.
-  static constexpr Index kMostAtOnce = 64;
+  static constexpr Index kMostAtOnce = 32;
   bool take_piece(Index c, Index piece) {
     layout_.ending(c, all_ending_);
     const Index all = std::ssize(all_ending_), begin = piece * kMostAtOnce;
@@ -927,13 +929,39 @@ class Front {
       multiply(wave.compact.coefficients);
       loops().add_rows(Real(0.5), product_.data(), width, wave.rank, element(c).width(),
                        work(c).by_gram[wave.row], element(c).width(), kAddTo);
-      multiply(wave.compact.slopes);
-      out.basis_lengthscale[t] += contract(wave.row);
-      if (!bases_[t].oscillates()) return;
-      multiply(wave.compact.period_slopes);
-      const Real by_other = contract(expansion_.plan().first_row(t, 1 - wave.column));
+      const Index other = expansion_.plan().first_row(t, 1 - wave.column);
+      Real by_other = 0;
+      if (expansion_.is_mapped(t)) {
+        mapped_.resize(wave.rank, width);
+        const auto contract_mapped = [&] {
+          return loops().contract(product_.data(), width, mapped_.data(), width, wave.rank, width);
+        };
+        loops().slope_map(weighed_[wave.row], width, wave.rank, expansion_.slope_factor(t), width,
+                          mapped_.data());
+        out.basis_lengthscale[t] += contract_mapped();
+        if (!bases_[t].oscillates()) return;
+        derivative_map(weighed_[other], width, wave.rank);
+        by_other = expansion_.period_factor(t) * contract_mapped();
+      } else {
+        multiply(wave.compact.slopes);
+        out.basis_lengthscale[t] += contract(wave.row);
+        if (!bases_[t].oscillates()) return;
+        multiply(wave.compact.period_slopes);
+        by_other = contract(other);
+      }
       out.basis_period[t] += wave.column == 0 ? by_other : -by_other;
     });
+  }
+  /// mapped_ ← Mᵀ·rows, M the derivative of Chebyshev's polynomials: 2n/c_k of T_n in T_k, n − k odd and
+  /// positive, c₀ = 2 and 1 beyond.
+  void derivative_map(const Real* rows, Index width, Index rank) {
+    sums_of_rows_.set_zero(2, width);
+    for (Index n = 0; n < rank; ++n) {
+      Real* to = mapped_[n];
+      const Real *sum = sums_of_rows_[1 - n % 2], *row = rows + n * width;
+      for (Index w = 0; w < width; ++w) to[w] = Real(2 * n) * sum[w];
+      loops().add(n == 0 ? Real(0.5) : Real(1), row, width, sums_of_rows_[n % 2]);
+    }
   }
   void add_piece_slopes(Index c, std::size_t t, Slopes& out) {
     const int p = states_.size();
@@ -961,7 +989,7 @@ class Front {
     const Real* weighed = weighed_.data();
     if (expansion_.is_table(c, t)) {
       mapped_.resize(rank, width);
-      loops().slope_map(weighed, width, rank, expansion_.slope_factor(), width, mapped_.data());
+      loops().slope_map(weighed, width, rank, expansion_.slope_factor(t), width, mapped_.data());
       weighed = mapped_.data();
     } else {
       multiply_pieces(&Piece::slopes);
@@ -1006,7 +1034,7 @@ class Front {
   Index batch_size_ = 1;
   std::vector<Work> works_;
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
-  Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_;
+  Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_, sums_of_rows_;
   Numbers<Real> weights_, beta_, small_;
   std::vector<Index> ending_, all_ending_;
 };

@@ -88,7 +88,8 @@ class WavePlan {
   template <class Phase>
   void place(const double* time, Index count, const Phase& phase, Table<Real>& waves) const {
     waves.resize(2 * std::ssize(frequencies_), round_up(count, 8));
-    std::fill_n(waves.data(), waves.rows * waves.width, Real(0));
+    for (Index row = 0; row < waves.rows; ++row)
+      std::fill(waves[row] + count, waves[row] + waves.width, Real(0));
     for (std::size_t f = 1; f < frequencies_.size(); ++f) {
       const Frequency& frequency = frequencies_[f];
       const auto row = static_cast<Index>(2 * f);

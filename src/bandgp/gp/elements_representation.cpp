@@ -343,7 +343,7 @@ double ElementsRepresentation::cost_of_waves(double cell) const {
     waves += columns;
   }
   const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
-  const double of_chunk = (6 * polynomials + 2 * ending) * slots * slots;
+  const double of_chunk = (4 * polynomials + 2 * ending) * slots * slots;
   return 12 * polynomials * waves + of_chunk / points;
 }
 
