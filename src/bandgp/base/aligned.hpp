@@ -12,6 +12,21 @@
 
 namespace bandgp {
 
+/// To be given back by std::free().  Large pieces ask for huge pages: a band is streamed through, and walking
+/// 4-kB page tables cost 30 % of a Cholesky at k = 16 (bench: cholesky/k:16).
+inline void* allocate_aligned(std::size_t bytes) {
+  constexpr Index kHuge = Index{2} << 20;
+  const auto size = static_cast<Index>(bytes);
+  const Index alignment = size >= 2 * kHuge ? kHuge : 64;
+  const auto rounded = static_cast<std::size_t>(round_up(size, alignment));
+  void* raw = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
+  if (raw == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (alignment == kHuge) madvise(raw, rounded, MADV_HUGEPAGE);
+#endif
+  return raw;
+}
+
 /// A buffer of doubles that is reused from one evaluation to the next.  Contents are undefined after
 /// reserve().
 class AlignedBuffer {
@@ -21,18 +36,7 @@ class AlignedBuffer {
     if (count <= capacity_) return;
     data_.reset();  // first give back, then take: the peak is one buffer, not two
     capacity_ = 0;
-    // Large buffers ask for huge pages: a band is streamed through, and walking 4-kB page tables cost 30 % of
-    // a Cholesky at k = 16 (bench: cholesky/k:16).
-    constexpr Index kHuge = Index{2} << 20;
-    const Index bytes = count * static_cast<Index>(sizeof(double));
-    const Index alignment = bytes >= 2 * kHuge ? kHuge : 64;
-    const auto rounded = static_cast<std::size_t>(round_up(bytes, alignment));
-    auto* raw = static_cast<double*>(std::aligned_alloc(static_cast<std::size_t>(alignment), rounded));
-    if (raw == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (alignment == kHuge) madvise(raw, rounded, MADV_HUGEPAGE);
-#endif
-    data_.reset(raw);
+    data_.reset(static_cast<double*>(allocate_aligned(static_cast<std::size_t>(count) * sizeof(double))));
     capacity_ = count;
   }
   double* data() { return data_.get(); }

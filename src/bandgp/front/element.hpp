@@ -8,7 +8,9 @@
 // states G = WᵀD⁻¹W, which the sums Σ T_k(xᵢ)/dᵢ, k ≤ 2q − 2, are enough for:
 // T_mT_n = ½(T_{m+n} + T_{|m−n|}).
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/states.hpp"
@@ -58,8 +60,10 @@ class Element {
       make_gram([&](Index i, Index c) { return right(i, c) * weights_[static_cast<std::size_t>(i)]; });
       return;
     }
+    find_constant(columns, right);
     start_filter(states, columns, right);
     filter(false);
+    add_constant();
   }
   /// With columns of which the solution is known: −v/√S at every point, and their states at the beginning.
   template <class Right>
@@ -68,7 +72,8 @@ class Element {
     start(states, chunk, columns);
     if (states.size() == 0) {
       weigh();
-      make_gram([&](Index i, Index c) { return reduced(i, c) * inverse_root(i); });
+      make_gram(
+          [&](Index i, Index c) { return reduced(i, c) * inverse_roots_[static_cast<std::size_t>(i)]; });
       squares_.assign(static_cast<std::size_t>(chunk.count), Real(0));
       for (Index c = 0; c < columns; ++c) {
         for (Index i = 0; i < chunk.count; ++i)
@@ -112,6 +117,19 @@ class Element {
                                   by_lengthscale});
   }
 
+  /// After pull(), of every right-hand side b: to(column)[i] ← (A⁻¹b)ᵢ, which is what the loss is by −b.
+  template <class To>
+  void solved(const To& to) const {
+    for (Index c = 0; c < columns_; ++c) {
+      Real* out = to(c);
+      if (block_.places.states == 0) {
+        for (Index i = 0; i < block_.count; ++i) out[i] *= inverse_roots_[static_cast<std::size_t>(i)];
+      } else {
+        for (Index i = 0; i < block_.count; ++i) out[i] = -rows_by_[i][unknowns_ + c];
+      }
+    }
+  }
+
   /// After make_solved() without right-hand sides, for what is known of the states at the points: goes back
   /// through them with visit(i, m, P, Λ, cross), the states being mρ + e at point i before it is seen, e ~
   /// N(0, P), of which everything else leaves the covariance P − 2PΛP and, with the unknowns z, −P·cross.
@@ -137,8 +155,8 @@ class Element {
     }
     Numbers<Real> by_first(static_cast<std::size_t>(p));
     for (Index i = block_.count - 1; i >= 0; --i) {
-      const Real* m = p == 0 ? nullptr : block_.kept + i * p * (width_ + p);
-      visit(i, m, m + p * width_, by_covariance.data(), cross);
+      visit(i, block_.kept + i * p * width_, block_.kept_covariances + i * p * p, by_covariance.data(),
+            cross);
       if (p == 0) continue;
       using std::sqrt;
       const Real s = block_.pivots[i], root = sqrt(s);
@@ -164,8 +182,9 @@ class Element {
     }
   }
 
-  Real inverse_root(Index i) const { return inverse_roots_[static_cast<std::size_t>(i)]; }
-  const Real* gain(Index i) const { return gains_.data() + i * block_.places.states; }
+  /// S^{−½} and k of every point.
+  const Real* inverse_roots() const { return inverse_roots_.data(); }
+  const Real* gains() const { return gains_.data(); }
 
  private:
   void start(const States<Real>& states, const ChunkPoints<Real>& chunk, Index columns) {
@@ -173,7 +192,8 @@ class Element {
     chunk_ = chunk;
     columns_ = columns;
     unknowns_ = p + chunk.polynomials;
-    width_ = round_up(unknowns_ + columns, 8);
+    width_ = filter_width_ = round_up(unknowns_ + columns, 8);
+    constant_.clear();
     inverse_roots_.resize(static_cast<std::size_t>(chunk.count));
     gram.resize(unknowns_, width_);
     end.set_zero(p, width_);
@@ -221,14 +241,13 @@ class Element {
   void make_gram(const Weighted& weighted) {
     const Index q = chunk_.polynomials;
     const Real* sums = chunk_.sums == nullptr ? sums_.data() : chunk_.sums;
-    for (Index m = 0; m < q; ++m) {
-      if (chunk_.identity) {
+    if (chunk_.identity) {
+      for (Index m = 0; m < q; ++m) {
         std::fill_n(gram[m], q, Real(0));
         gram[m][m] = weights_[static_cast<std::size_t>(m)];
-        continue;
       }
-      for (Index n = 0; n < m; ++n) gram[m][n] = (sums[m + n] + sums[m - n]) / 2;
-      for (Index n = m; n < q; ++n) gram[m][n] = (sums[m + n] + sums[n - m]) / 2;
+    } else if (q > 0) {
+      kernels<Real>().gram_of_sums(sums, q, width_, gram.data());
     }
     for (Index c = 0; c < columns_; ++c) {
       weighted_.assign(weights_.size(), Real(0));
@@ -266,22 +285,71 @@ class Element {
 
   // --- with states -----------------------------------------------------------------------------------------
 
+  /// A right-hand side that is the same at all points is a multiple of T₀ and needs no column, which is used
+  /// where it saves whole lanes: a constant mean often makes the difference.
+  template <class Right>
+  void find_constant(Index columns, const Right& right) {
+    constant_.assign(static_cast<std::size_t>(columns), false);
+    if (chunk_.identity || chunk_.polynomials == 0) return;
+    Index varying = 0;
+    for (Index c = 0; c < columns; ++c) {
+      Index i = 1;
+      while (i < chunk_.count && right(i, c) == right(0, c)) ++i;
+      constant_[static_cast<std::size_t>(c)] = i == chunk_.count;
+      if (i < chunk_.count) ++varying;
+    }
+    filter_width_ = round_up(unknowns_ + varying, 8);
+    if (filter_width_ == width_) constant_.assign(static_cast<std::size_t>(columns), false);
+    constant_values_.resize(static_cast<std::size_t>(columns));
+    for (Index c = 0; c < columns; ++c) constant_values_[static_cast<std::size_t>(c)] = right(0, c);
+  }
+  bool is_constant(Index c) const {
+    return c < std::ssize(constant_) && constant_[static_cast<std::size_t>(c)];
+  }
+  /// Their columns of G and E, and the others in their places.
+  void add_constant() {
+    if (filter_width_ == width_) return;
+    const int p = block_.places.states;
+    for (int s = p - 1; s > 0; --s) {
+      const Real* packed = end.data() + s * filter_width_;
+      std::copy_backward(packed, packed + filter_width_, end[s] + filter_width_);
+    }
+    Index from = unknowns_ - 1;
+    for (Index c = 0; c < columns_; ++c) from += is_constant(c) ? 0 : 1;
+    for (Index c = columns_ - 1; c >= 0; --c) {
+      const Index to = unknowns_ + c;
+      const bool same = is_constant(c);
+      const Real factor = same ? -constant_values_[static_cast<std::size_t>(c)] : Real(1);
+      const Index source = same ? p : from--;
+      for (Index m = 0; m < unknowns_; ++m) gram[m][to] = factor * gram[m][source];
+      for (int s = 0; s < p; ++s) end[s][to] = factor * end[s][source];
+    }
+  }
   /// Rows of W and −`right`.
   template <class Right>
   void start_filter(const States<Real>& states, Index columns, const Right& right) {
     const int p = states.size();
     const Index count = chunk_.count;
-    rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
+    rows_.resize(count + 1, filter_width_);  // the polynomials' last row may go beyond its end
     if (chunk_.polynomials > 0 && !chunk_.identity)
-      kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
-    for (Index i = 0; i < count; ++i) {
-      Real* row = rows_[i];
-      std::fill_n(row, chunk_.identity ? unknowns_ : p, Real(0));
-      if (i < chunk_.polynomials && chunk_.identity) row[p + i] = 1;
-      for (Index c = 0; c < columns; ++c) row[unknowns_ + c] = -right(i, c);
-      for (Index c = unknowns_ + columns; c < width_; ++c) row[c] = 0;
+      kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, filter_width_, rows_.data());
+    // Column by column: short rows are not worth a call that fills them.
+    const auto clear_columns = [&](Index from, Index to) {
+      for (Index c = from; c < to; ++c) {
+        Real* row = rows_.data() + c;
+        for (Index i = 0; i < count; ++i) row[i * filter_width_] = 0;
+      }
+    };
+    clear_columns(0, chunk_.identity ? unknowns_ : p);
+    for (Index i = 0; i < chunk_.polynomials && chunk_.identity; ++i) rows_[i][p + i] = 1;
+    Index column = unknowns_;
+    for (Index c = 0; c < columns; ++c) {
+      if (is_constant(c)) continue;
+      Real* row = rows_.data() + column++;
+      for (Index i = 0; i < count; ++i) row[i * filter_width_] = -right(i, c);
     }
-    for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
+    clear_columns(column, filter_width_);
+    for (int s = 0; s < p && !chunk_.first; ++s) end.data()[s * filter_width_ + s] = 1;
     pivots_.resize(static_cast<std::size_t>(count));
     gains_.resize(static_cast<std::size_t>(count * p));
     block_.known_gains = chunk_.gains != nullptr;
@@ -289,7 +357,7 @@ class Element {
       std::copy_n(chunk_.inverse_roots, count, inverse_roots_.begin());
       std::copy_n(chunk_.gains, count * p, gains_.begin());
     }
-    block_.width = width_;
+    block_.width = filter_width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
     block_.noise = chunk_.noise;
@@ -304,18 +372,20 @@ class Element {
   void filter(bool keep) {
     const int p = block_.places.states;
     if (keep) {
-      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * (width_ + p)));
+      kept_.resize(block_.count + 1, p * width_);
+      kept_covariances_.resize(block_.count + 1, p * p);
       block_.kept = kept_.data();
+      block_.kept_covariances = kept_covariances_.data();
     }
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
     failed = block_.failed;
-    kernels<Real>().multiply({{rows_.data(), 1, width_},
-                              {rows_.data(), width_},
+    kernels<Real>().multiply({{rows_.data(), 1, filter_width_},
+                              {rows_.data(), filter_width_},
                               {gram.data(), width_},
                               unknowns_,
                               block_.count,
-                              width_,
+                              filter_width_,
                               kReplace,
                               0});
     for (Index m = 0; m < unknowns_; ++m) {
@@ -324,10 +394,14 @@ class Element {
   }
 
   Index unknowns_ = 0, width_ = 0, columns_ = 0;
+  Index filter_width_ = 0;  // of the rows, where constant columns are left out
+  std::vector<bool> constant_;
+  Numbers<Real> constant_values_;
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, given_, given_not_;
+  Table<Real> kept_, kept_covariances_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

@@ -118,7 +118,7 @@ class Expansion {
     const Chunk& here = layout_->chunk(c);
     const Index q = polynomials(c);
     beta.resize(static_cast<std::size_t>(round_up(q, 8)));
-    if (has_exponentials(c)) place_nodes(c, ~0U);
+    if (has_exponentials(c)) place_nodes(c, exponentials(c));
     if (here.identity) {
       const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k)
@@ -181,6 +181,10 @@ class Expansion {
   const Kernels<Real>& loops() const { return kernels<Real>(); }
   /// Whether the chunk has Gaussians that are not in the cells' table.
   bool has_exponentials(Index c) const { return bases_.size() > 1 || layout_->chunk(c).identity; }
+  /// These Gaussians' bases, a bit for each.
+  unsigned exponentials(Index c) const {
+    return layout_->chunk(c).identity ? ~0U : (1U << (bases_.size() - 1)) - 1;
+  }
   /// x − ab, rounded once: far from 0 a place between nodes has few digits left.
   static Real minus_product(Real x, Real a, Real b) { return std::fma(-a, b, x); }
   /// The middle of a cell, a whole or half number of the finest basis's spacings, as a rounded number and
@@ -259,8 +263,10 @@ class Expansion {
     for (std::size_t t = 0; t < bases_.size(); ++t) {
       if ((chosen >> t & 1U) == 0) continue;
       const Real spacing = bases_[t].spacing, amplitude = bases_[t].amplitude;
+      const Index first = layout_->nodes(c, t).first;
+      const Real begin = middle.distance_to_node(first, spacing);
       layout_->for_nodes(c, t, [&](Index slot, Index j, Index) {
-        centre_[static_cast<std::size_t>(slot)] = middle.distance_to_node(j, spacing);
+        centre_[static_cast<std::size_t>(slot)] = begin + Real(j - first) * spacing;
         amplitude_[static_cast<std::size_t>(slot)] = amplitude;
       });
     }
@@ -278,7 +284,7 @@ class Expansion {
     start(columns, p + q, slots);
     if (!has_exponentials(c)) return;
     if (with_slopes) start(slopes_, p + q, slots);
-    place_nodes(c, ~0U);
+    place_nodes(c, exponentials(c));
     if (here.identity) {
       const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k)
@@ -299,10 +305,10 @@ class Expansion {
     if (q == 0 || layout_->chunk(c).identity) return;
     const Stretch stretch = stretch_of(c);
     const Index begin = layout_->ring_begin(bases_.size() - 1);
-    for (Index k = 0; k < q; ++k) {
-      std::copy_n(cell_[k] + stretch.from, stretch.straight, columns[p + k] + stretch.slot);
-      std::copy_n(cell_[k] + stretch.from + stretch.straight, stretch.wrapped, columns[p + k] + begin);
-    }
+    loops().copy(cell_.data() + stretch.from, cell_.width, q, stretch.straight, columns[p] + stretch.slot,
+                 columns.width);
+    loops().copy(cell_.data() + stretch.from + stretch.straight, cell_.width, q, stretch.wrapped,
+                 columns[p] + begin, columns.width);
     layout_->for_unseen(c, bases_.size() - 1, [&](Index slot) {
       for (Index k = 0; k < q; ++k) columns[p + k][slot] = 0;
     });

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandgp/base/relay.hpp"
 #include "bandgp/base/worker.hpp"
 #include "bandgp/front/element.hpp"
 #include "bandgp/front/expansion.hpp"
@@ -28,7 +29,7 @@ template <class Real>
 class Front {
  public:
   /// With two threads the second one makes elements and goes back through the points of chunks, while the
-  /// first has the front; more are not used.
+  /// first has the front, and helps where it would wait; more are not used.
   explicit Front(Index threads = 1) : worker_(threads > 1) {}
   Front(const Front&) = delete;  // the expansion looks at the layout
   Front& operator=(const Front&) = delete;
@@ -47,10 +48,7 @@ class Front {
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
     worker_.share(n >= kLeastShared);
-    // A task should take about a tenth of a millisecond, and the points of three batches fit into the caches.
-    constexpr Index kPoints = 512, kMost = 16;
-    batch_size_ = worker_.shares() ? std::clamp(kPoints * chunks() / n, Index{1}, kMost) : 1;
-    works_.resize(static_cast<std::size_t>(3 * batch_size_));
+    works_.resize(worker_.shares() ? kRelayed : 1);
     expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
   }
 
@@ -120,6 +118,7 @@ class Front {
   void solve(Columns<Real> b) {
     Real r[kMostStates];
     for (Index c = chunks() - 1; c >= 0; --c) {
+      fetch_points(c - kAhead, b);
       make_steps(c);
       for (Index column = 0; column < b.count; ++column) {
         std::fill_n(r, kMostStates, Real(0));
@@ -134,7 +133,8 @@ class Front {
     std::vector<Real> basis_variance, basis_lengthscale, state_variance, state_lengthscale;
     std::vector<Real> noise;  // by every point's variance
   };
-  void gradient(Columns<Real> b, Slopes& out) {
+  /// The columns become A⁻¹b in their first n entries, as solve() leaves them, where `solves`.
+  void gradient(Columns<Real> b, Slopes& out, bool solves = false) {
     out.basis_variance.assign(bases_.size(), Real(0));
     out.basis_lengthscale.assign(bases_.size(), Real(0));
     out.state_variance.assign(states_.terms(), Real(0));
@@ -151,6 +151,7 @@ class Front {
                  element(c).pull(work(c).by_gram, work(c).by_end, work(c).by_covariance,
                                  out.state_variance.data(), out.state_lengthscale.data(),
                                  out.noise.data() + chunk(c).begin);
+                 if (solves) element(c).solved([&](Index column) { return b[column] + chunk(c).begin; });
                }},
               true);
   }
@@ -251,31 +252,36 @@ class Front {
   };
   Work& work(Index c) { return works_[static_cast<std::size_t>(c) % works_.size()]; }
   Element<Real>& element(Index c) { return work(c).element; }
-  /// What is done to every chunk, in turn: the first and the last step need no other chunk, and may be done
-  /// beside the second, batches before and after. Each step sees the chunks in their order.
+  /// What is done to every chunk, in turn: the first and the last step need no other chunk, and with two
+  /// threads go on beside the second. The second and the last step see the chunks in their order.
   struct Stages {
     std::function<void(Index)> before, here, after;
   };
   void in_stages(const Stages& stages, bool backwards) {
-    const Index batches = (chunks() + batch_size_ - 1) / batch_size_;
-    const auto run = [&](const std::function<void(Index)>& step, Index batch) {
-      if (!step || batch < 0 || batch >= batches) return;
-      const Index begin = batch * batch_size_, end = std::min(begin + batch_size_, chunks());
-      for (Index i = begin; i < end; ++i) step(backwards ? chunks() - 1 - i : i);
+    const Index count = chunks();
+    const auto run = [&](const std::function<void(Index)>& step, Index i) {
+      if (step) step(backwards ? count - 1 - i : i);
     };
-    for (Index batch = 0; batch < batches + 2; ++batch) {
-      worker_.start([&, batch] {
-        run(stages.after, batch - 2);
-        run(stages.before, batch);
-      });
-      try {
-        run(stages.here, batch - 1);
-      } catch (...) {
-        worker_.wait();
-        throw;
+    if (!worker_.shares()) {
+      for (Index i = 0; i < count; ++i) {
+        run(stages.before, i);
+        run(stages.here, i);
+        run(stages.after, i);
       }
-      worker_.wait();
+      return;
     }
+    const auto prepare = [&](Index i) { run(stages.before, i); };
+    const auto work = [&](Index i) { run(stages.here, i); };
+    const auto finish = [&](Index i) { run(stages.after, i); };
+    Relay relay(count, prepare, work, finish);
+    worker_.start([&relay] { relay.second(); });
+    try {
+      relay.first();
+    } catch (...) {
+      worker_.wait();
+      throw;
+    }
+    worker_.wait();
   }
 
   const Kernels<Real>& loops() const { return kernels<Real>(); }
@@ -303,6 +309,24 @@ class Front {
     return eliminated_rows_.data() + static_cast<Index>(number) * slots();
   }
 
+  /// What is read and written of the points of a chunk, and about as many eliminated rows as went last,
+  /// before a batch that begins at `next` or behind it.
+  static constexpr Index kAhead = 2;  // chunks
+  void fetch_points(Index c, Columns<Real> b) const {
+    if (c < 0 || c >= chunks()) return;
+    const Chunk& here = chunk(c);
+    fetch(time_ + here.begin, here.count());
+    fetch(noise_ + here.begin, here.count());
+    fetch(inverse_roots_.data() + here.begin, here.count());
+    fetch(gain(here.begin), here.count() * states_.size());
+    for (Index column = 0; column < b.count; ++column) fetch(b[column] + here.begin, here.count());
+  }
+  void fetch_rows(std::size_t next) const {
+    const std::size_t count = ending_.size(), end = next - std::min(next, (kAhead - 1) * count);
+    const std::size_t begin = end - std::min(end, count);
+    fetch(eliminated_row(begin), static_cast<Index>(end - begin) * slots());
+  }
+
   // --- a chunk ---------------------------------------------------------------------------------------------
 
   void make_steps(Index c) {
@@ -310,13 +334,13 @@ class Front {
     const Chunk& here = chunk(c);
     const Index count = here.count();
     Numbers<Real>&gaps = work(c).gaps, &steps = work(c).steps;
-    gaps.assign(static_cast<std::size_t>(round_up(count + 1, 8)), Real(0));
-    for (Index i = 0; i < count; ++i) {
-      const Real before = i == 0 ? Real(here.from) : Real(time_[here.begin + i - 1]);
-      gaps[static_cast<std::size_t>(i)] = Real(time_[here.begin + i]) - before;
-    }
-    if (c == 0) gaps[0] = std::numeric_limits<Real>::infinity();  // nothing before
-    gaps[static_cast<std::size_t>(count)] = Real(here.to) - Real(time_[here.end - 1]);
+    gaps.resize(static_cast<std::size_t>(round_up(count + 1, 8)));
+    const double* time = time_ + here.begin;
+    Real* gap = gaps.data();
+    for (Index i = 1; i < count; ++i) gap[i] = Real(time[i]) - Real(time[i - 1]);
+    gap[0] = c == 0 ? std::numeric_limits<Real>::infinity() : Real(time[0]) - Real(here.from);
+    gap[count] = Real(here.to) - Real(time[count - 1]);
+    std::fill(gap + count + 1, gap + gaps.size(), Real(0));
     steps.resize(static_cast<std::size_t>(states_.step_size()));
     states_.steps(gaps.data(), count + 1, steps.data());
   }
@@ -325,8 +349,9 @@ class Front {
     make_steps(c);
     const Chunk& here = chunk(c);
     Numbers<Real>& at = work(c).at;
-    at.assign(static_cast<std::size_t>(round_up(here.count(), 8)), Real(0));
+    at.resize(static_cast<std::size_t>(round_up(here.count(), 8)));
     if (!here.identity) expansion_.place_points(here, at.data());
+    std::fill(at.data() + here.count(), at.data() + at.size(), Real(0));
     ChunkPoints<Real>& points = work(c).points;
     points = {};
     points.count = here.count();
@@ -362,6 +387,7 @@ class Front {
   // --- forwards --------------------------------------------------------------------------------------------
 
   void make_element(Index c, Columns<Real> b, bool whole) {
+    fetch_points(c + kAhead, b);
     prepare(c);
     if (has_sums() && !whole) work(c).points.sums = sums_[c];
     element(c).make(states_, work(c).points, b.count,
@@ -377,10 +403,8 @@ class Front {
     if (!whole) return true;
 
     if (has_sums() && !here.identity) std::ranges::copy(element(c).sums(), sums_[c]);
-    for (Index i = here.begin; i < here.end; ++i) {
-      inverse_roots_[static_cast<std::size_t>(i)] = element(c).inverse_root(i - here.begin);
-      if (p > 0) std::copy_n(element(c).gain(i - here.begin), p, gains_.data() + i * p);
-    }
+    std::copy_n(element(c).inverse_roots(), here.count(), inverse_roots_.data() + here.begin);
+    if (p > 0) std::copy_n(element(c).gains(), here.count() * p, gains_.data() + here.begin * p);
     std::copy_n(element(c).covariance.data(), p * p, chunk_covariance(c));
     log_determinant_.add(element(c).log_pivots);
     for (std::size_t t = 0; t < bases_.size(); ++t) {
@@ -469,11 +493,8 @@ class Front {
   bool eliminate() {
     const auto count = std::ssize(ending_);
     scaled_rows_.resize(count, slots());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      for (Index s = 0; s < slot; ++s) scaled_rows_[i][s] = front_[s][slot];
-      std::copy_n(front_[slot] + slot, slots() - slot, scaled_rows_[i] + slot);
-    }
+    fetch(eliminated_rows_.data() + (std::ssize(pivots_) + count) * slots(), count * slots());
+    loops().take(ending_.data(), count, slots(), front_.data(), scaled_rows_.data());
     const auto before = std::ssize(pivots_);
     Real* rows = eliminated_rows_.data() + before * slots();
     pivots_.resize(static_cast<std::size_t>(before + count));
@@ -496,10 +517,7 @@ class Front {
                       slots(),
                       kAddTo,
                       0});
-    for (const Index slot : ending_) {
-      std::fill_n(front_[slot], slots(), Real(0));
-      for (Index s = 0; s < slot; ++s) front_[s][slot] = 0;
-    }
+    loops().clear(ending_.data(), count, slots(), front_.data());
     eliminate_right(rows);
     return true;
   }
@@ -509,15 +527,8 @@ class Front {
     const auto count = std::ssize(ending_);
     const Index columns = right_.rows, begin = std::ssize(eliminated_right_);
     eliminated_right_.resize(static_cast<std::size_t>(begin + count * columns));
-    for (Index k = 0; k < columns; ++k) {
-      for (Index i = 0; i < count; ++i) {
-        Real& own = right_[k][ending_[static_cast<std::size_t>(i)]];
-        eliminated_right_[static_cast<std::size_t>(begin + i * columns + k)] = own;
-        const Real factor = -own;
-        own = 0;
-        loops().add(factor, rows + i * slots(), slots(), right_[k]);
-      }
-    }
+    loops().eliminate_right(ending_.data(), count, slots(), rows, right_.data(), columns,
+                            eliminated_right_.data() + begin);
   }
 
   // --- backwards -------------------------------------------------------------------------------------------
@@ -542,17 +553,16 @@ class Front {
   void substitute(Index c, std::size_t& next) {
     const Index columns = solution_.rows;
     layout_.ending(c, ending_);
-    for (std::size_t i = ending_.size(); i > 0; --i) {
-      const Real pivot = pivots_[--next];
-      const Real* value = eliminated_right_.data() + static_cast<Index>(next) * columns;
-      for (Index column = 0; column < columns; ++column)
-        solution_[column][ending_[i - 1]] =
-            -value[column] / pivot - loops().dot(eliminated_row(next), solution_[column], slots());
-    }
+    next -= ending_.size();
+    fetch_rows(next);
+    loops().substitute(ending_.data(), std::ssize(ending_), slots(), eliminated_row(next),
+                       pivots_.data() + next, eliminated_right_.data() + static_cast<Index>(next) * columns,
+                       solution_.data(), columns);
   }
   void write_reduced(Index c, Columns<Real> b) {
     const int p = states_.size();
     Work& here = work(c);
+    fetch_points(c - kAhead, b);
     prepare(c);
     here.begin.resize(b.count, kMostStates);
     curves_.resize(b.count, round_up(chunk(c).count(), 8));
@@ -598,17 +608,16 @@ class Front {
     layout_.ending(c, ending_);
     const auto count = std::ssize(ending_);
     next -= ending_.size();
+    fetch_rows(next);
     const Real* rows = eliminated_row(next);
     for (const Index slot : ending_) std::fill_n(inverse_[slot], slots(), Real(0));
     batch_.resize(count, slots());
+    small_.resize(static_cast<std::size_t>(count * count));
     loops().multiply(
         {{rows, slots(), 1}, {inverse_.data(), slots()}, {batch_.data(), slots()}, count, slots(), slots()});
-    loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data());
-    for (Index i = 0; i < count; ++i) {
-      const Index slot = ending_[static_cast<std::size_t>(i)];
-      std::copy_n(batch_[i], slots(), inverse_[slot]);
-      for (Index s = 0; s < slots(); ++s) inverse_[s][slot] = batch_[i][s];
-    }
+    loops().return_rows(ending_.data(), count, slots(), rows, pivots_.data() + next, batch_.data(),
+                        small_.data());
+    loops().put(ending_.data(), count, slots(), batch_.data(), inverse_.data());
   }
   void add_variances(Index c, const std::vector<bool>& wanted, unsigned bases,
                      const std::vector<Real>& select, std::vector<Real>& out) {
@@ -660,6 +669,7 @@ class Front {
   void make_solved(Index c, Columns<Real> b) {
     const int p = states_.size();
     const Chunk& here = chunk(c);
+    fetch_points(c - kAhead, b);
     prepare(c);
     ChunkPoints<Real>& points = work(c).points;
     if (has_sums()) points.sums = sums_[c];
@@ -679,8 +689,8 @@ class Front {
     solve_columns(c, b);
     weigh_columns(c, b);
     make_by_end(c, b);
-    work(c).by_gram.set_zero(element(c).width(), element(c).width());
-    for (std::size_t t = 0; t < bases_.size(); ++t) add_basis_slopes(c, t, b.count, out);
+    work(c).by_gram.resize(element(c).width(), element(c).width());
+    for (std::size_t t = bases_.size(); t > 0; --t) add_basis_slopes(c, t - 1, b.count, out);
     finish_by_gram(c, b.count);
   }
   /// Columns (x, β, b, λ) of what follows: states, polynomials, right-hand sides, multipliers.
@@ -705,11 +715,27 @@ class Front {
       });
     }
     weights_.resize(static_cast<std::size_t>(slots()));
-    for (Index s = 0; s < slots(); ++s) {
-      for (int i = 0; i < p; ++i) solved_[s][i] = c > 0 ? inverse_[s][layout_.state_slot(c) + i] : Real(0);
-      std::fill(solved_[s] + unknowns, solved_[s] + width, Real(0));
-      for (int i = 0; i < p && has_end(c); ++i)
-        solved_[s][at_lambda + i] = -inverse_[s][layout_.multiplier_slot() + i];
+    // Column by column: short rows are not worth a call that fills or copies them.
+    const auto set_column = [&](Index column, const Real* values, Real factor) {
+      Real* to = solved_.data() + column;
+      for (Index s = 0; s < slots(); ++s) to[s * width] = factor * values[s];
+    };
+    const auto clear_column = [&](Index column) {
+      Real* to = solved_.data() + column;
+      for (Index s = 0; s < slots(); ++s) to[s * width] = 0;
+    };
+    for (int i = 0; i < p; ++i) {
+      if (c > 0)
+        set_column(i, inverse_[layout_.state_slot(c) + i], 1);
+      else
+        clear_column(i);
+    }
+    for (Index column = unknowns; column < width; ++column) {
+      const Index i = column - at_lambda;
+      if (has_end(c) && i >= 0 && i < p)
+        set_column(column, inverse_[layout_.multiplier_slot() + i], -1);
+      else
+        clear_column(column);
     }
     for (Index column = 0; column < b.count; ++column) {
       gather_weights(c, b[column], weights_.data());
@@ -726,10 +752,12 @@ class Front {
     const int p = states_.size();
     const Index q = expansion_.polynomials(c), at_lambda = multiplier_column(c, b.count);
     weighed_.resize(q, solved_.width);
-    for (Index m = 0; m < q; ++m) {
-      std::copy_n(element(c).gram[p + m], at_lambda, weighed_[m]);
-      for (int i = 0; i < p; ++i) weighed_[m][at_lambda + i] = element(c).end[i][p + m];
-      std::fill(weighed_[m] + at_lambda + p, weighed_[m] + weighed_.width, Real(0));
+    // Beyond the right-hand sides there is 0.
+    loops().copy(element(c).gram[p], element(c).width(), q, std::min(element(c).width(), solved_.width),
+                 weighed_.data(), solved_.width);
+    for (Index column = at_lambda; column < solved_.width; ++column) {
+      const Index i = column - at_lambda;
+      for (Index m = 0; m < q; ++m) weighed_[m][column] = i < p ? element(c).end[i][p + m] : Real(0);
     }
   }
   /// What the loss is by the states at the end, −(S_λ· + λ̂ẑᵀ)Rᵀ, and by P, −½(S_λλ + λ̂λ̂ᵀ).
@@ -770,8 +798,10 @@ class Front {
       });
     };
     multiply_pieces(false);
+    // The finest basis is the first, and has all rows.
+    const bool add_to = t + 1 < bases_.size();
     loops().add_rows(Real(0.5), product_.data(), width, rank, element(c).width(), work(c).by_gram[p],
-                     element(c).width());
+                     element(c).width(), add_to);
     const Real* weighed = weighed_.data();
     if (expansion_.is_table(c, t)) {
       mapped_.resize(rank, width);
@@ -793,13 +823,16 @@ class Front {
   void finish_by_gram(Index c, Index columns) {
     const int p = states_.size();
     const Index unknowns = element(c).unknowns();
-    for (Index m = 0; m < unknowns; ++m)
-      std::fill(work(c).by_gram[m] + unknowns, work(c).by_gram[m] + work(c).by_gram.width, Real(0));
-    for (int i = 0; i < p && c > 0; ++i) {
-      for (Index u = 0; u < unknowns; ++u) work(c).by_gram[i][u] = solved_[layout_.state_slot(c) + i][u] / 2;
+    Table<Real>& by_gram = work(c).by_gram;
+    for (Index column = unknowns; column < by_gram.width; ++column) {
+      for (Index m = p; m < unknowns; ++m) by_gram[m][column] = 0;
     }
-    for (Index column = unknowns; column < unknowns + columns; ++column)
-      work(c).by_gram[column][column] = Real(0.5);
+    std::fill_n(by_gram.data(), p * by_gram.width, Real(0));
+    for (int i = 0; i < p && c > 0; ++i) {
+      for (Index u = 0; u < unknowns; ++u) by_gram[i][u] = solved_[layout_.state_slot(c) + i][u] / 2;
+    }
+    std::fill(by_gram[unknowns], by_gram[unknowns] + columns * by_gram.width, Real(0));
+    for (Index column = unknowns; column < unknowns + columns; ++column) by_gram[column][column] = Real(0.5);
   }
 
   const double* time_ = nullptr;
@@ -817,11 +850,10 @@ class Front {
   Numbers<Real> pivots_, eliminated_rows_, eliminated_right_;  // d, l, right-hand sides
   // The front under way, and chunks.
   Worker worker_;
-  Index batch_size_ = 1;
-  std::vector<Work> works_;
+  std::vector<Work> works_;  // of chunk c in place c mod their number
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
   Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_;
-  Numbers<Real> weights_, beta_;
+  Numbers<Real> weights_, beta_, small_;
   std::vector<Index> ending_;
 };
 

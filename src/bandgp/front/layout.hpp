@@ -130,7 +130,12 @@ class Layout {
   void ending(Index c, std::vector<Index>& slots) const {
     slots.clear();
     for (std::size_t t = 0; t < ring_.size(); ++t) {
-      for (Index j = nodes(c, t).first; j < first_staying(c, t); ++j) slots.push_back(node_slot(t, j));
+      const Index first = nodes(c, t).first, stays = first_staying(c, t);
+      Index slot = node_slot(t, first);
+      for (Index j = first; j < stays; ++j) {
+        slots.push_back(slot);
+        if (++slot == ring_begin_[t] + ring_[t]) slot = ring_begin_[t];
+      }
     }
     for (Index i = 0; c > 0 && i < states_; ++i) slots.push_back(state_slot(c) + i);
     for (Index i = 0; !is_last(c) && i < states_; ++i) slots.push_back(multiplier_slot() + i);

@@ -41,11 +41,12 @@ struct ElementBlock {
   Real* mean = nullptr;        // (states, width): the states by column, at the beginning and then at the end
   Real* covariance = nullptr;  // (states, states): 0 at the beginning, then that at the end
   Real* pivots = nullptr;      // (count,) S
-  Real* inverse_roots = nullptr;  // (count,) S^{−½}
-  Real* gains = nullptr;          // (count, states) k
-  bool known_gains = false;       // the two before are there already
-  Real* kept = nullptr;  // (count + 1, states·(width + states)): predicted means and covariances; may be null
-  bool has_end = false;  // a step after the last point, to where the next chunk begins
+  Real* inverse_roots = nullptr;     // (count,) S^{−½}
+  Real* gains = nullptr;             // (count, states) k
+  bool known_gains = false;          // the two before are there already
+  Real* kept = nullptr;              // (count + 1, states, width): predicted means; may be null, as may
+  Real* kept_covariances = nullptr;  // (count + 1, states, states), predicted
+  bool has_end = false;              // a step after the last point, to where the next chunk begins
   // Columns whose −v/√S is known: 0 there and 1 elsewhere, and the other way round; null where there is none.
   const Real* given_not = nullptr;
   const Real* given = nullptr;
@@ -91,7 +92,7 @@ struct ColumnBlock {
 /// What pulling the loss's slopes back through a chunk needs and gives.
 template <class Real>
 struct PullBlock {
-  const Real* rows_by = nullptr;        // (count, width): v/√S · ∂/∂G
+  Real* rows_by = nullptr;              // (count, width): v/√S · ∂/∂G in, with states ∂/∂(row) out
   const Real* by_mean = nullptr;        // (states, width) and
   const Real* by_covariance = nullptr;  // (states, states) at the end of the chunk
   Real* by_noise = nullptr;             // (count,) out
@@ -137,10 +138,15 @@ struct Plain {
   BANDGP_PLAIN static Plain zero() { return {Real(0)}; }
   BANDGP_PLAIN void store_unaligned(Real* p) const { *p = x; }
   BANDGP_PLAIN Real sum() const { return x; }
-  BANDGP_PLAIN static void transpose_block(const Real* from, Real* to) { *to = *from; }
+  BANDGP_PLAIN static void transpose_block(const Real* from, Real* to, Index) { *to = *from; }
   BANDGP_PLAIN friend Plain operator+(Plain a, Plain b) { return {a.x + b.x}; }
   BANDGP_PLAIN friend Plain operator-(Plain a, Plain b) { return {a.x - b.x}; }
   BANDGP_PLAIN friend Plain operator*(Plain a, Plain b) { return {a.x * b.x}; }
+  BANDGP_PLAIN friend Plain operator/(Plain a, Plain b) { return {a.x / b.x}; }
+  BANDGP_PLAIN friend Plain sqrt(Plain a) {
+    using std::sqrt;
+    return {sqrt(a.x)};
+  }
   BANDGP_PLAIN friend Plain mul_add(Plain a, Plain b, Plain c) { return {a.x * b.x + c.x}; }
   BANDGP_PLAIN friend Plain mul_sub(Plain a, Plain b, Plain c) { return {a.x * b.x - c.x}; }
   BANDGP_PLAIN friend Plain exp(Plain a) {
@@ -149,6 +155,9 @@ struct Plain {
   }
 #undef BANDGP_PLAIN
 };
+
+/// Length-scales of a gap beyond which a step forgets everything, and its slopes with it.
+inline constexpr double kForgets = 60;
 
 /// One step of the states, F and Q, over a gap.  F is never written out: c has e^{−a} aᵏ/k! of every term.
 /// `known` is the number of states of a single term, and 0 for sums of terms.
@@ -180,8 +189,7 @@ struct Move {
     const int n = count(t), low = i < j ? i : j, high = i < j ? j : i;
     return q[t][static_cast<Index>(low * n - low * (low - 1) / 2 + (high - low)) * kStepStride];
   }
-  /// Beyond that a step forgets everything, and its slopes with it.
-  bool remembers(int t) const { return a[t] < 60; }
+  bool remembers(int t) const { return a[t] < kForgets; }
   /// F(0, o_t + d) of the terms but the first: the sum moves as they do, not as the first does.
   Real to_sum(int t, int d) const { return d == 0 ? c[t][0] - c[0][0] : c[t][d]; }
 
@@ -272,22 +280,25 @@ struct Loops {
   static constexpr Index kWidth = Lane::kWidth;
 
   static void multiply(const Product<Real>& x) {
-    // A tile has at most 12 registers of sums, where there are 16 or more.
-    constexpr int kTileRows = Lane::kRegisters == 2 ? 6 : 4, kTileLanes = Lane::kRegisters == 1 ? 3 : 1;
+    // A tile has at most 24 registers of sums where there are 32, and 12 where there are 16.
+    constexpr int kTileRows = 6, kTileLanes = Lane::kRegisters == 1 ? 4 : 1;
+    const Index strips = (x.m + kTileRows - 1) / kTileRows;
     Index i = 0;
-    const auto strip = [&]<int rows>(std::integral_constant<int, rows>) {
-      for (; i + rows <= x.m; i += rows) {
-        Index w = x.diagonal == kNoDiagonal ? 0 : (x.diagonal + i) / kWidth * kWidth;
-        for (; w + kTileLanes * kWidth <= x.width; w += kTileLanes * kWidth) tile<rows, kTileLanes>(x, i, w);
-        for (; w < x.width; w += kWidth) tile<rows, 1>(x, i, w);
-      }
-    };
-    strip(std::integral_constant<int, kTileRows>{});
-    strip(std::integral_constant<int, 5>{});
-    strip(std::integral_constant<int, 4>{});
-    strip(std::integral_constant<int, 3>{});
-    strip(std::integral_constant<int, 2>{});
-    strip(std::integral_constant<int, 1>{});
+    for (Index strip = strips; strip > 0; --strip) {  // about as many rows in each
+      const Index rows = (x.m - i + strip - 1) / strip;
+      const Index from = x.diagonal == kNoDiagonal ? 0 : (x.diagonal + i) / kWidth * kWidth;
+      with_number<kTileRows>(rows, [&]<int some>(std::integral_constant<int, some>) {
+        for (Index w = from, left = (x.width - from) / kWidth; left > 0;) {
+          // Not one lane alone, whose few sums would wait for each other.
+          const Index lanes = left == kTileLanes + 1 ? (left + 1) / 2 : left < kTileLanes ? left : kTileLanes;
+          with_number<kTileLanes>(lanes,
+                                  [&]<int of>(std::integral_constant<int, of>) { tile<some, of>(x, i, w); });
+          w += lanes * kWidth;
+          left -= lanes;
+        }
+      });
+      i += rows;
+    }
   }
   template <int rows, int lanes>
   static void tile(const Product<Real>& x, Index first_row, Index first_column) {
@@ -298,24 +309,24 @@ struct Loops {
     Lane sum[static_cast<std::size_t>(rows)][static_cast<std::size_t>(lanes)];
 #pragma GCC unroll 6
     for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int w = 0; w < lanes; ++w)
         sum[i][w] = x.add_to ? Lane::load_unaligned(c + i * ldc + w * kWidth) : Lane::zero();
     }
     for (Index l = 0; l < x.depth; ++l) {
       Lane right[static_cast<std::size_t>(lanes)];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int w = 0; w < lanes; ++w) right[w] = Lane::load_unaligned(b + l * ldb + w * kWidth);
 #pragma GCC unroll 6
       for (int i = 0; i < rows; ++i) {
         const Lane left = Lane::all(a[i * row + l * step]);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
         for (int w = 0; w < lanes; ++w) sum[i][w] = mul_add(left, right[w], sum[i][w]);
       }
     }
 #pragma GCC unroll 6
     for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int w = 0; w < lanes; ++w) sum[i][w].store_unaligned(c + i * ldc + w * kWidth);
     }
   }
@@ -348,29 +359,98 @@ struct Loops {
       sum.store_unaligned(out + w);
     }
   }
+  /// out[i] ← from[i] for `rows` rows of `count` numbers.
+  static void copy(const Real* from, Index from_stride, Index rows, Index count, Real* to, Index to_stride) {
+    for (Index i = 0; i < rows; ++i, from += from_stride, to += to_stride) {
+      Index w = 0;
+      for (; w + kWidth <= count; w += kWidth) Lane::load_unaligned(from + w).store_unaligned(to + w);
+      for (; w < count; ++w) to[w] = from[w];
+    }
+  }
+  /// Copies rows of a symmetric matrix of which the upper half alone is kept up.
+  static void take(const Index* slots, Index count, Index width, Real* matrix, Real* rows) {
+    for (Index i = 0; i < count; ++i, rows += width) {
+      const Index slot = slots[i], lanes = slot / kWidth * kWidth;
+      Real* own = matrix + slot * width;
+      for (Index w = lanes; w < width; w += kWidth) Lane::load_unaligned(own + w).store_unaligned(rows + w);
+      for (Index s = 0; s < slot; ++s) rows[s] = matrix[s * width + slot];
+    }
+  }
+  /// Their places in it become 0.
+  static void clear(const Index* slots, Index count, Index width, Real* matrix) {
+    for (Index i = 0; i < count; ++i) {
+      const Index slot = slots[i];
+      for (Index w = 0; w < width; w += kWidth) Lane::zero().store_unaligned(matrix + slot * width + w);
+      for (Index s = 0; s < slot; ++s) matrix[s * width + slot] = 0;
+    }
+  }
+  /// Puts symmetric rows, and their columns, into a matrix.
+  static void put(const Index* slots, Index count, Index width, const Real* rows, Real* matrix) {
+    for (Index i = 0; i < count; ++i, rows += width) {
+      Real* to = matrix + slots[i] * width;
+      for (Index w = 0; w < width; w += kWidth) Lane::load_unaligned(rows + w).store_unaligned(to + w);
+      to = matrix + slots[i];
+      for (Index s = 0; s < width; ++s) to[s * width] = rows[s];
+    }
+  }
   /// LDLᵀ of rows that leave a matrix, one after the other: `rows` has them as they were, and then −d·l; l is
-  /// 0 where a row has left.
+  /// 0 where a row has left. Columns of rows that left are set to 0 at the end: whole lanes that hold a
+  /// number written just before are slow to read.
   static void eliminate(const Index* slots, Index count, Index width, Real* rows, Real* l, Real* pivots) {
-    for (Index i = 0; i < count; ++i, l += width) {
+    for (Index i = 0; i < count; ++i) {
       Real* own = rows + i * width;
+      Real* scaled = l + i * width;
       const Real pivot = own[slots[i]];
       pivots[i] = pivot;
-      own[slots[i]] = 0;
       const Lane inverse = Lane::all(1 / pivot), zero = Lane::zero();
       for (Index w = 0; w < width; w += kWidth)
-        (Lane::load_unaligned(own + w) * inverse).store_unaligned(l + w);
-      for (Index later = i + 1; later < count; ++later) {
-        add(-own[slots[later]], l, width, rows + later * width);
-        rows[later * width + slots[i]] = 0;
-      }
+        (Lane::load_unaligned(own + w) * inverse).store_unaligned(scaled + w);
+      for (Index later = i + 1; later < count; ++later)
+        add(-own[slots[later]], scaled, width, rows + later * width);
       for (Index w = 0; w < width; w += kWidth)
         (zero - Lane::load_unaligned(own + w)).store_unaligned(own + w);
     }
+    for (Index i = 0; i < count; ++i) {
+      for (Index k = 0; k <= i; ++k) l[i * width + slots[k]] = rows[i * width + slots[k]] = 0;
+    }
+  }
+  /// The same for `columns` right-hand sides, rows of `right`: out[i·columns + k] gets what the slots had.
+  static void eliminate_right(const Index* slots, Index count, Index width, const Real* l, Real* right,
+                              Index columns, Real* out) {
+    for (Index k = 0; k < columns; ++k, right += width) {
+      for (Index i = 0; i < count; ++i) {
+        const Real own = right[slots[i]];
+        out[i * columns + k] = own;
+        add(-own, l + i * width, width, right);
+      }
+      for (Index i = 0; i < count; ++i) right[slots[i]] = 0;
+    }
+  }
+  /// Backwards: the unknowns of slots that left, z = −value/pivot − l·z, for rows z of `solution`;
+  /// `values` as eliminate_right() made them.
+  static void substitute(const Index* slots, Index count, Index width, const Real* l, const Real* pivots,
+                         const Real* values, Real* solution, Index columns) {
+    constexpr Index kMost = 16;
+    Real known[static_cast<std::size_t>(kMost)];
+    for (Index column = 0; column < columns; ++column, solution += width) {
+      for (Index end = count; end > 0;) {
+        const Index begin = end > kMost ? end - kMost : 0;
+        for (Index i = begin; i < end; ++i) solution[slots[i]] = 0;
+        for (Index i = begin; i < end; ++i) known[i - begin] = dot(l + i * width, solution, width);
+        for (Index i = end - 1; i >= begin; --i) {
+          Real z = -values[i * columns + column] / pivots[i] - known[i - begin];
+          for (Index k = i + 1; k < end; ++k) z -= l[i * width + slots[k]] * solution[slots[k]];
+          solution[slots[i]] = z;
+        }
+        end = begin;
+      }
+    }
   }
   /// The rows of the inverse S that belong to rows which left: S_{e·} = −lS and S_ee = 1/d − l·S_{·e}, where
-  /// `rows` has lS over the slots that stayed. From the last of them to the first.
+  /// `rows` has lS over the slots that stayed. From the last of them to the first; `known` has room for
+  /// count² numbers.
   static void return_rows(const Index* slots, Index count, Index width, const Real* l, const Real* pivots,
-                          Real* rows) {
+                          Real* rows, Real* known) {
     const Lane zero = Lane::zero();
     for (Index i = count - 1; i >= 0; --i) {
       const Real* own = l + i * width;
@@ -381,10 +461,19 @@ struct Loops {
           sum = mul_add(Lane::all(-own[slots[k]]), Lane::load_unaligned(rows + k * width + w), sum);
         sum.store_unaligned(row + w);
       }
-      for (Index k = 0; k <= i; ++k) row[slots[k]] = 0;
-      for (Index k = i + 1; k < count; ++k)
-        rows[k * width + slots[i]] = row[slots[k]] = -dot(own, rows + k * width, width);
-      row[slots[i]] = 1 / pivots[i] - dot(own, row, width);
+    }
+    for (Index i = 0; i < count; ++i) {
+      for (Index k = 0; k < count; ++k) rows[i * width + slots[k]] = 0;
+    }
+    for (Index i = 0; i < count; ++i) {
+      for (Index k = i; k < count; ++k) known[i * count + k] = dot(l + i * width, rows + k * width, width);
+    }
+    for (Index i = count - 1; i >= 0; --i) {
+      for (Index k = count - 1; k >= i; --k) {
+        Real sum = known[i * count + k];
+        for (Index m = i + 1; m < count; ++m) sum += l[i * width + slots[m]] * rows[m * width + slots[k]];
+        rows[k * width + slots[i]] = rows[i * width + slots[k]] = (i == k ? 1 / pivots[i] : Real(0)) - sum;
+      }
     }
   }
   /// What a Gaussian's slope by log ℓ is in polynomials: (½ + ½ℓ²∂²/∂x²)φ. out ← Mᵀ·rows, M that map of
@@ -404,10 +493,17 @@ struct Loops {
       }
     }
   }
-  /// y += factor·x for `rows` rows.
+  /// y += factor·x, or y ← factor·x, for `rows` rows.
   static void add_rows(Real factor, const Real* x, Index x_stride, Index rows, Index width, Real* y,
-                       Index y_stride) {
-    for (Index i = 0; i < rows; ++i) add(factor, x + i * x_stride, width, y + i * y_stride);
+                       Index y_stride, bool add_to) {
+    const Lane f = Lane::all(factor);
+    for (Index i = 0; i < rows; ++i, x += x_stride, y += y_stride) {
+      if (add_to) {
+        add(factor, x, width, y);
+      } else {
+        for (Index w = 0; w < width; w += kWidth) (f * Lane::load_unaligned(x + w)).store_unaligned(y + w);
+      }
+    }
   }
   /// amplitude·e^{−z²}, z = (x − centre)/ℓ, of every slot; and its slope by log ℓ, times 2z² − ½, unless
   /// null.
@@ -439,31 +535,29 @@ struct Loops {
     for (Index m = 0; m < q; ++m) out[m] = total[m].sum();
   }
 
+  /// G_mn = ½(s_{m+n} + s_{|m−n|}) for m, n < q, of 2q − 1 sums; rows are written in whole lanes.
+  static void gram_of_sums(const Real* sums, Index q, Index stride, Real* gram) {
+    constexpr auto kRoom = static_cast<std::size_t>(kMostSums + 8);
+    Real above[kRoom], around[kRoom];  // s_k, and s_|k| from k = 1 − q on
+    const Index count = 2 * q - 1;
+    for (Index k = 0; k < count; ++k) above[k] = sums[k];
+    for (Index k = 0; k < q; ++k) around[q - 1 + k] = around[q - 1 - k] = sums[k];
+    for (Index k = count; k < count + kWidth; ++k) above[k] = around[k] = 0;
+    const Lane half = Lane::all(Real(0.5));
+    for (Index m = 0; m < q; ++m) {
+      for (Index n = 0; n < q; n += kWidth) {
+        const Lane sum = Lane::load_unaligned(above + m + n) + Lane::load_unaligned(around + (q - 1 - m) + n);
+        (half * sum).store_unaligned(gram + m * stride + n);
+      }
+    }
+  }
   /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials, and 0 up to whole lanes: there must
   /// be room for them behind the last row, and what follows in the same row is to be written later.
   static void polynomials(const Real* x, Index count, Index q, Index offset, Index width, Real* rows) {
-    alignas(64) Real values[static_cast<std::size_t>(kMostPolynomials * kWidth)];
-    alignas(64) Real turned[static_cast<std::size_t>(kWidth * kWidth)];
-    for (Index m = q; m < kMostPolynomials; ++m) Lane::zero().store_unaligned(values + m * kWidth);
-    for (Index i = 0; i < count; i += kWidth) {
-      const Lane at = Lane::load_unaligned(x + i), twice = at + at;
-      Lane before = Lane::all(Real(1)), here = at;
-      before.store_unaligned(values);
-      here.store_unaligned(values + kWidth);
-      for (Index m = 2; m < q; ++m) {
-        const Lane next = mul_sub(twice, here, before);
-        next.store_unaligned(values + m * kWidth);
-        before = here;
-        here = next;
-      }
-      const Index some = count - i < kWidth ? count - i : kWidth;
-      for (Index m = 0; m < q; m += kWidth) {
-        Lane::transpose_block(values + m * kWidth, turned);
-        Real* to = rows + i * width + offset + m;
-        for (Index k = 0; k < some; ++k)
-          Lane::load_unaligned(turned + k * kWidth).store_unaligned(to + k * width);
-      }
-    }
+    Index i = 0;
+    for (; i + kWidth < count; i += 2 * kWidth)
+      polynomials_of<2>(x + i, count - i, q, width, rows + i * width + offset);
+    for (; i < count; i += kWidth) polynomials_of<1>(x + i, count - i, q, width, rows + i * width + offset);
   }
 
   /// Columns b of a chunk, whose smooth parts are the rows of `curve` and whose states begin as the rows of
@@ -501,6 +595,14 @@ struct Loops {
   }
 
  private:
+  /// run(number) for a number from 1 to `most`, which the compiler then knows.
+  template <int most, class Run>
+  static void with_number(Index number, const Run& run) {
+    if constexpr (most > 1) {
+      if (number < most) return with_number<most - 1>(number, run);
+    }
+    run(std::integral_constant<int, most>{});
+  }
   /// Single terms have loops of their own.
   template <class Run>
   static void for_states(const StatePlaces& places, const Run& run) {
@@ -516,6 +618,42 @@ struct Loops {
     }
   }
   /// `lanes` lanes of points at a time, so that one does not wait for the other.
+  template <int lanes>
+  static void polynomials_of(const Real* x, Index count, Index q, Index width, Real* rows) {
+    constexpr auto kLanes = static_cast<std::size_t>(lanes);
+    alignas(64) Real values[kLanes][static_cast<std::size_t>(kMostPolynomials * kWidth)];
+    Lane twice[kLanes], before[kLanes], here[kLanes];
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; ++k) {
+      here[k] = Lane::load_unaligned(x + k * kWidth);
+      twice[k] = here[k] + here[k];
+      before[k] = Lane::all(Real(1));
+      before[k].store_unaligned(values[k]);
+      here[k].store_unaligned(values[k] + kWidth);
+    }
+    for (Index m = 2; m < q; ++m) {
+#pragma GCC unroll 2
+      for (int k = 0; k < lanes; ++k) {
+        const Lane next = mul_sub(twice[k], here[k], before[k]);
+        next.store_unaligned(values[k] + m * kWidth);
+        before[k] = here[k];
+        here[k] = next;
+      }
+    }
+    alignas(64) Real turned[static_cast<std::size_t>(kWidth * kWidth)];
+    for (int k = 0; k < lanes; ++k, rows += kWidth * width, count -= kWidth) {
+      for (Index m = q; m < round_up(q, kWidth); ++m) Lane::zero().store_unaligned(values[k] + m * kWidth);
+      for (Index m = 0; m < q; m += kWidth) {
+        if (count >= kWidth) {
+          Lane::transpose_block(values[k] + m * kWidth, rows + m, width);
+          continue;
+        }
+        Lane::transpose_block(values[k] + m * kWidth, turned, kWidth);
+        for (Index point = 0; point < count; ++point)
+          Lane::load_unaligned(turned + point * kWidth).store_unaligned(rows + point * width + m);
+      }
+    }
+  }
   template <int lanes>
   static void curve_of(const Real* x, const Real* beta, Index q, Real* out) {
     constexpr auto kLanes = static_cast<std::size_t>(lanes);
@@ -586,16 +724,26 @@ struct Loops {
       for (int s = 0; s < p; ++s) mean[c][s] = begin[c * kMostStates + s];
     }
     for (Index i = 0; i < block.count; ++i) {
-      const Move<Lane, known> move(*block.places, block.steps, i);
+      if constexpr (known == 1) {  // m ← (1 − k)m − k(Wβ − b) waits for one product alone
+        const Real decay = block.steps[i], k = block.gains[i], stays = decay - decay * k;
 #pragma GCC unroll 2
-      for (int c = 0; c < columns; ++c) {
-        Real v = curve[c * curve_stride + i] - b[c * stride + i];
-        if (p > 0) {
-          move.template forward<Plain<Real>>(mean[c], 1);
-          v += mean[c][0];
-          for (int s = 0; s < p; ++s) mean[c][s] -= block.gains[i * p + s] * v;
+        for (int c = 0; c < columns; ++c) {
+          const Real u = curve[c * curve_stride + i] - b[c * stride + i];
+          b[c * stride + i] = -(u + decay * mean[c][0]) * block.inverse_roots[i];
+          mean[c][0] = stays * mean[c][0] - k * u;
         }
-        b[c * stride + i] = -v * block.inverse_roots[i];
+      } else {
+        const Move<Lane, known> move(*block.places, block.steps, i);
+#pragma GCC unroll 2
+        for (int c = 0; c < columns; ++c) {
+          Real v = curve[c * curve_stride + i] - b[c * stride + i];
+          if (p > 0) {
+            move.template forward<Plain<Real>>(mean[c], 1);
+            v += mean[c][0];
+            for (int s = 0; s < p; ++s) mean[c][s] -= block.gains[i * p + s] * v;
+          }
+          b[c * stride + i] = -v * block.inverse_roots[i];
+        }
       }
     }
   }
@@ -605,12 +753,19 @@ struct Loops {
     if (p > 0 && block.has_end)
       Move<Lane, known>(*block.places, block.steps, block.count).template backward<Plain<Real>>(r, 1);
     for (Index i = block.count - 1; i >= 0; --i) {
-      Real value = b[i] * block.inverse_roots[i];
-      for (int s = 0; s < p; ++s) value -= block.gains[i * p + s] * r[s];
-      b[i] = value;
-      if (p == 0) continue;
-      r[0] += value;
-      Move<Lane, known>(*block.places, block.steps, i).template backward<Plain<Real>>(r, 1);
+      const Real scaled = b[i] * block.inverse_roots[i];
+      if constexpr (known == 1) {
+        const Real decay = block.steps[i], k = block.gains[i];
+        b[i] = scaled - k * r[0];
+        r[0] = (decay - decay * k) * r[0] + decay * scaled;
+      } else {
+        Real value = scaled;
+        for (int s = 0; s < p; ++s) value -= block.gains[i * p + s] * r[s];
+        b[i] = value;
+        if (p == 0) continue;
+        r[0] += value;
+        Move<Lane, known>(*block.places, block.steps, i).template backward<Plain<Real>>(r, 1);
+      }
     }
   }
 
@@ -624,9 +779,9 @@ struct Loops {
   }
   template <int known>
   static void run(ElementBlock<Real>& block) {
-    if (known == 1 && block.known_gains && block.kept != nullptr)
-      restore_variances(block);
-    else
+    if ((known == 1 || known == 2) && block.known_gains && block.kept_covariances != nullptr)
+      restore_covariances<known>(block);
+    else if (known != 1 || block.kept_covariances != nullptr || !run_variances(block))
       run_covariances<known>(block);
     if (block.failed) return;
     for_columns(block.width, [&]<int lanes>(std::integral_constant<int, lanes>, Index w) {
@@ -636,6 +791,62 @@ struct Loops {
         run_columns<known, lanes, true>(block, w);
     });
   }
+  /// S and k of every point for one state, without a division that the next point waits for: P = N/D after
+  /// every point, and N ← f²N + QD, D ← D + N/d make of them what P ← f²P + Q, P ← dP/(P + d) make of P.  All
+  /// are sums of positive numbers, and D grows by S/d.  False where that leaves the range of numbers.
+  static bool run_variances(ElementBlock<Real>& block) {
+    constexpr Index kSome = 8, kMany = 64;  // N/D gets D = 1 after some points; loops change after many
+    constexpr auto kRoom = static_cast<std::size_t>(kMany);
+    constexpr Real kLargest = Real(1e280);
+    const Real* decays = block.steps;
+    const Real* added = block.steps + 2 * kStepStride;
+    alignas(64) Real by_n[kRoom], by_d[kRoom], square[kRoom], numerators[kRoom], before[kRoom], after[kRoom];
+    Real n = 0;
+    Logarithm<Real> product;
+    for (Index i = 0; i < block.count; i += kMany) {
+      const Index many = block.count - i < kMany ? block.count - i : kMany, whole = many / kWidth * kWidth;
+      const auto prepare = [&]<class Along>(Along, Index j) {
+        const Along decay = Along::load_unaligned(decays + i + j), one = Along::all(Real(1)),
+                    f2 = decay * decay, weight = one / Along::load_unaligned(block.noise + i + j);
+        f2.store_unaligned(square + j);
+        (f2 * weight).store_unaligned(by_n + j);
+        mul_add(Along::load_unaligned(added + i + j), weight, one).store_unaligned(by_d + j);
+      };
+      const auto finish = [&]<class Along>(Along, Index j) {
+        const Along one = Along::all(Real(1)), noise = Along::load_unaligned(block.noise + i + j),
+                    end = noise * Along::load_unaligned(after + j),
+                    s = end / Along::load_unaligned(before + j);
+        s.store_unaligned(block.pivots + i + j);
+        sqrt(one / s).store_unaligned(block.inverse_roots + i + j);
+        (Along::load_unaligned(numerators + j) / end).store_unaligned(block.gains + i + j);
+      };
+      for (Index j = 0; j < whole; j += kWidth) prepare(Lane::zero(), j);
+      for (Index j = whole; j < many; ++j) prepare(Plain<Real>{0}, j);
+      for (Index j = 0; j < many;) {
+        const Index end = many - j < kSome ? many : j + kSome;
+        Real d = 1;
+        for (; j < end; ++j) {
+          before[j] = d;
+          const Real next = square[j] * n + added[i + j] * d;
+          d = by_n[j] * n + by_d[j] * d;
+          numerators[j] = n = next;
+          after[j] = d;
+        }
+        if (!(d < kLargest)) return false;
+        n /= d;
+      }
+      for (Index j = 0; j < whole; j += kWidth) finish(Lane::zero(), j);
+      for (Index j = whole; j < many; ++j) finish(Plain<Real>{0}, j);
+    }
+    for (Index i = 0; i < block.count; ++i) {
+      if (!(block.pivots[i] > 0)) return false;
+      product.multiply(block.pivots[i]);
+    }
+    block.log_pivots = product.value();
+    if (block.has_end) n = decays[block.count] * decays[block.count] * n + added[block.count];
+    block.covariance[0] = n;
+    return true;
+  }
   /// S and k of every point, and P before each and at the end.
   template <int known>
   static void run_covariances(ElementBlock<Real>& block) {
@@ -644,11 +855,18 @@ struct Loops {
     Real cov[kMostStates * kMostStates] = {};
     const auto advance = [&](Index i) {
       const Move<Lane, known> move(block.places, block.steps, i);
-      move.forward_both_sides(cov);
-      move.add_noise(Real(1), cov);
-      if (block.kept == nullptr) return;
-      Real* to = block.kept + i * p * (block.width + p) + p * block.width;
-      for (int e = 0; e < p * p; ++e) to[e] = cov[e];
+      if constexpr (known == 2) {
+        const Real c0 = move.c[0][0], c1 = move.c[0][1], last = cov[3];
+        const Real mixed = c0 * cov[1] + c1 * last;
+        cov[0] = c0 * (c0 * cov[0] + c1 * cov[1]) + (c1 * mixed + move.added(0, 0, 0));
+        cov[1] = cov[2] = c0 * mixed + move.added(0, 0, 1);
+        cov[3] = c0 * c0 * last + move.added(0, 1, 1);
+      } else {
+        move.forward_both_sides(cov);
+        move.add_noise(Real(1), cov);
+      }
+      if (block.kept_covariances == nullptr) return;
+      for (int e = 0; e < p * p; ++e) block.kept_covariances[i * p * p + e] = cov[e];
     };
     Logarithm<Real> pivots;
     for (Index i = 0; i < block.count; ++i) {
@@ -678,25 +896,49 @@ struct Loops {
     if (p > 0 && block.has_end) advance(block.count);
     for (int e = 0; e < p * p; ++e) block.covariance[e] = cov[e];
   }
-  /// The same for one state whose gains are known, P = kS, so that no point waits for the one before.
-  static void restore_variances(ElementBlock<Real>& block) {
-    const auto variance = [&](Index i) -> Real& { return block.kept[i * (block.width + 1) + block.width]; };
-    for (Index i = 0; i < block.count; ++i) {
-      block.pivots[i] = 1 / (block.inverse_roots[i] * block.inverse_roots[i]);
-      variance(i) = block.gains[i] * block.pivots[i];
+  /// The same for one term of one or two states whose gains are known, P_{·0} = kS: no point waits for a
+  /// division of the one before.
+  template <int known>
+  static void restore_covariances(ElementBlock<Real>& block) {
+    const Index count = block.count;
+    Real rest = 0;  // P₁₁ after a point
+    const auto decay2 = [&](Index i) { return block.steps[i] * block.steps[i]; };
+    Index whole = 0;
+    for (; whole + kWidth <= count; whole += kWidth) {
+      const Lane root = Lane::load_unaligned(block.inverse_roots + whole);
+      (Lane::all(Real(1)) / (root * root)).store_unaligned(block.pivots + whole);
     }
-    const Index last = block.count - 1;
-    block.covariance[0] = block.noise[last] * block.gains[last];
+    for (Index i = whole; i < count; ++i)
+      block.pivots[i] = 1 / (block.inverse_roots[i] * block.inverse_roots[i]);
+    for (Index i = 0; i < count; ++i) {
+      const Real s = block.pivots[i];
+      const Real* k = block.gains + i * known;
+      Real* cov = block.kept_covariances + i * known * known;
+      cov[0] = k[0] * s;
+      if constexpr (known == 2) {
+        cov[1] = cov[2] = k[1] * s;
+        cov[3] = decay2(i) * rest + block.steps[4 * kStepStride + i];
+        rest = cov[3] - k[1] * cov[1];
+      }
+    }
+    const Index last = count - 1;
+    const Real d = block.noise[last];
+    const Real* k = block.gains + last * known;
+    block.covariance[0] = d * k[0];
+    if constexpr (known == 2) {
+      block.covariance[1] = block.covariance[2] = d * k[1];
+      block.covariance[3] = rest;
+    }
     if (!block.has_end) return;
-    const Move<Lane, 1> move(block.places, block.steps, block.count);
+    const Move<Lane, known> move(block.places, block.steps, count);
     move.forward_both_sides(block.covariance);
     move.add_noise(Real(1), block.covariance);
-    variance(block.count) = block.covariance[0];
+    for (int e = 0; e < known * known; ++e)
+      block.kept_covariances[count * known * known + e] = block.covariance[e];
   }
   /// The states by column, from column `first` on; `solved` where some columns' −v/√S are known.
   template <int known, int lanes, bool solved>
   static void run_columns(const ElementBlock<Real>& block, Index first) {
-    using std::sqrt;
     constexpr auto kStates = static_cast<std::size_t>(known > 0 ? known : kMostStates);
     constexpr auto kLanes = static_cast<std::size_t>(lanes);
     const int p = known > 0 ? known : block.places.states;
@@ -719,7 +961,7 @@ struct Loops {
                                        [&](int r, Lane value) { m[r][w] = value; });
       }
       if (block.kept == nullptr) return;
-      Real* to = block.kept + i * p * (width + p) + first;
+      Real* to = block.kept + i * p * width + first;
 #pragma GCC unroll 3
       for (int r = 0; r < p; ++r) {
 #pragma GCC unroll 3
@@ -727,11 +969,31 @@ struct Loops {
       }
     };
     for (Index i = 0; i < block.count; ++i) {
-      if (p > 0) advance(i);
       const Lane inverse = Lane::all(block.inverse_roots[i]);
       const Real* k = block.gains + i * p;
       Real* v = block.rows + i * width + first;
-      const Lane root = solved ? Lane::all(sqrt(block.pivots[i])) : inverse;
+      if constexpr (known == 1) {  // m ← (1 − k)Fm − k·row: one product that the next point waits for
+        const Real decay = block.steps[i];
+        const Lane f = Lane::all(decay), stays = Lane::all(decay - decay * k[0]), gain = Lane::all(-k[0]);
+        const Lane root = solved ? Lane::all(block.pivots[i] * block.inverse_roots[i]) : inverse;
+        Real* kept = block.kept == nullptr ? nullptr : block.kept + i * width + first;
+#pragma GCC unroll 3
+        for (int w = 0; w < lanes; ++w) {
+          Lane row = Lane::load_unaligned(v + w * kWidth);
+          if (kept != nullptr) (f * m[0][w]).store_unaligned(kept + w * kWidth);
+          if constexpr (solved) {
+            row = row * mul_add(root, given[w], own[w]);
+            (inverse * mul_add(own[w] * f, m[0][w], row)).store_unaligned(v + w * kWidth);
+            m[0][w] = mul_add(mul_add(own[w], stays, given[w] * f), m[0][w], gain * row);
+          } else {
+            (inverse * mul_add(f, m[0][w], row)).store_unaligned(v + w * kWidth);
+            m[0][w] = mul_add(stays, m[0][w], gain * row);
+          }
+        }
+        continue;
+      }
+      if (p > 0) advance(i);
+      const Lane root = solved ? Lane::all(block.pivots[i] * block.inverse_roots[i]) : inverse;
 #pragma GCC unroll 3
       for (int w = 0; w < lanes; ++w) {
         Lane value = Lane::load_unaligned(v + w * kWidth);
@@ -787,7 +1049,7 @@ struct Loops {
     // ⟨m̄mᵀ, G⟩ with G = −1 on a term's diagonal and 1 above; in the terms' own coordinates what is by the
     // first state of a term gains that by the sum.
     const auto retreat = [&](Index i) {
-      const Real* m = block.kept + i * p * (width + p) + first;
+      const Real* m = block.kept + i * p * width + first;
       const Move<Lane, known> move(block.places, block.steps, i);
       for (int t = 0; t < move.terms(); ++t) {
         const int o = move.offset(t), n = move.count(t);
@@ -820,9 +1082,31 @@ struct Loops {
     if (p > 0 && block.has_end) retreat(block.count);
     for (Index i = block.count - 1; i >= 0; --i) {
       const Real* v = block.rows + i * width + first;
-      const Real* b = out.rows_by + i * width + first;
+      Real* b = out.rows_by + i * width + first;
       const Real* k = block.gains + i * p;
       const Lane twice = Lane::all(2 * block.inverse_roots[i]);
+      if constexpr (known == 1) {  // as in run_columns()
+        const Real decay = block.steps[i];
+        const Lane stays = Lane::all(1 - k[0]), f = Lane::all(decay), moved = Lane::all(decay - decay * k[0]),
+                   f_twice = f * twice, minus_k = Lane::all(-k[0]);
+        const bool remembers = block.steps[kStepStride + i] < kForgets;
+        const Lane a = Lane::all(remembers ? block.steps[kStepStride + i] : Real(0));
+        Lane gram_sum = Lane::zero(), mean_sum = Lane::zero(), length_sum = Lane::zero();
+#pragma GCC unroll 3
+        for (int w = 0; w < lanes; ++w) {
+          const Lane here = Lane::load_unaligned(v + w * kWidth), row = Lane::load_unaligned(b + w * kWidth);
+          gram_sum = mul_add(row, here, gram_sum);
+          mean_sum = mul_add(by[0][w], here, mean_sum);
+          length_sum = mul_add(mul_add(stays, by[0][w], twice * row),
+                               Lane::load_unaligned(block.kept + i * width + first + w * kWidth), length_sum);
+          mul_add(minus_k, by[0][w], twice * row).store_unaligned(b + w * kWidth);
+          by[0][w] = mul_add(moved, by[0][w], f_twice * row);
+        }
+        by_length[0] = by_length[0] - a * length_sum;
+        sums.by_gram[i] += gram_sum.sum();
+        sums.by_mean[i] += mean_sum.sum();
+        continue;
+      }
       Lane by_gram = Lane::zero(), by_mean[kStates];
 #pragma GCC unroll 3
       for (int r = 0; r < p; ++r) by_mean[r] = Lane::zero();
@@ -837,6 +1121,7 @@ struct Loops {
           by_mean[r] = mul_add(by[r][w], here, by_mean[r]);
           row = mul_add(Lane::all(-k[r]), by[r][w], row);
         }
+        row.store_unaligned(b + w * kWidth);
         if (p > 0) by[0][w] = by[0][w] + row;
       }
       sums.by_gram[i] += by_gram.sum();
@@ -851,6 +1136,7 @@ struct Loops {
   template <int known>
   static void pull_covariances(const ElementBlock<Real>& block, const PullBlock<Real>& out,
                                const ColumnSums& sums) {
+    if constexpr (known == 1) return pull_variances(block, out, sums);
     const int p = known > 0 ? known : block.places.states;
     Real by_cov[kMostStates * kMostStates];
     for (int e = 0; e < p * p; ++e) by_cov[e] = out.by_covariance[e];
@@ -879,12 +1165,43 @@ struct Loops {
     }
   }
 
+  /// The same for one state, whose P̄ goes from point to point by one product and one sum.
+  static void pull_variances(const ElementBlock<Real>& block, const PullBlock<Real>& out,
+                             const ColumnSums& sums) {
+    Real by = out.by_covariance[0], by_variance = 0, by_lengthscale = 0;
+    const Real scale = block.noise_scale[0];
+    const auto step = [&](Index i) {  // by P before the step, from that after it
+      const Real decay2 = block.steps[i] * block.steps[i], a = block.steps[kStepStride + i],
+                 added = block.steps[2 * kStepStride + i];
+      by_variance += by * added;
+      if (a < kForgets)
+        by_lengthscale += a * (by * (scale * decay2 - 2 * (block.kept_covariances[i] - added)));
+    };
+    if (block.has_end) {
+      step(block.count);
+      by *= block.steps[block.count] * block.steps[block.count];
+    }
+    for (Index i = block.count - 1; i >= 0; --i) {
+      const Real inverse = block.inverse_roots[i], inverse_s = inverse * inverse, k = block.gains[i],
+                 stays = 1 - k, by_gain = -sums.by_mean[i] * inverse;
+      const Real from_point = (Real(0.5) - sums.by_gram[i]) * inverse_s;
+      out.by_noise[i] = from_point + k * (k * by - by_gain);
+      const Real decay2 = block.steps[i] * block.steps[i], gained = stays * by_gain + from_point;
+      const Real next = decay2 * (stays * stays) * by + decay2 * gained;
+      by = stays * stays * by + gained;
+      step(i);
+      by = next;
+    }
+    out.by_variance[0] += by_variance;
+    out.by_lengthscale[0] -= by_lengthscale;
+  }
+
   /// The slopes by the terms' parameters of the step before point i that P̄ makes, and P̄ over it.
   template <int known>
   static void contract_step(const ElementBlock<Real>& block, const PullBlock<Real>& out, Real* by_cov,
                             Index i) {
     const int p = known > 0 ? known : block.places.states;
-    const Real* cov = block.kept + i * p * (block.width + p) + p * block.width;
+    const Real* cov = block.kept_covariances + i * p * p;
     const Move<Lane, known> move(block.places, block.steps, i);
     Real moved[kMostStates * kMostStates];  // P − Q
     for (int e = 0; e < p * p; ++e) moved[e] = cov[e];

@@ -18,9 +18,9 @@ namespace bandgp {
 namespace {
 
 /// How the tolerance is shared between the grids, their windows and the polynomials.
-constexpr double kGridShare = 0.5, kCutShare = 0.2, kPolynomialShare = 0.2;
+constexpr double kGridShare = 0.4, kCutShare = 0.2, kPolynomialShare = 0.4;
 /// The bounds add up to less than they are given: designs are first tried with so many times the tolerance.
-constexpr double kLargestShare = 4, kLeastShare = 1e-3;
+constexpr double kLargestShare = 4, kLeastShare = 1e-3, kNextShare = 0.75;
 /// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point, and
 /// shorter ones make more chunks.
 constexpr Index kFewestSpacings = 3, kMostSpacings = 12;
@@ -115,8 +115,10 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
         {states, kernel.terms[t].variance, markov::rate_of(states, kernel.terms[t].lengthscale)});
   }
   q_bound *= weigh_points();
+  for (SmoothTerm& term : smooth_)
+    term.demand = demand_for(kernel.terms[term.index], weighted_, q_bound, tolerance_);
   // How the tolerance is shared is an estimate; the certificate decides.
-  for (share_ = keep ? share_ : kLargestShare;; share_ /= 2) {
+  for (share_ = keep ? share_ : kLargestShare;; share_ *= kNextShare) {
     design(q_bound, share_ * tolerance_, keep);
     const CertificateInputs inputs{.n = points.size(),
                                    .q = expected_.residual + expected_.weights,
@@ -154,7 +156,8 @@ void ElementsRepresentation::design(double q_bound, double tolerance, bool keep)
   const auto count = static_cast<double>(smooth_.size());
   const Index n = points_->size();
   for (SmoothTerm& term : smooth_) {
-    term.demand = demand_for(kernel_->terms[term.index], weighted_, q_bound, kGridShare * tolerance / count);
+    term.demand.q_bound = q_bound;
+    term.demand.tolerance = kGridShare * tolerance / count;
     term.design = design_grid(term.demand);
     nodes_ += most_nodes(term.design, term.demand);
   }
@@ -223,7 +226,8 @@ void ElementsRepresentation::choose_cells(double allowed) {
   for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
 }
 
-/// What a point costs with these cells, in products.
+/// What a point costs with these cells, in products, of which a nanosecond has about 50 (AVX-512; measured
+/// with cells of 3 to 10 spacings, section "Measured" of docs/decisions/011-front.md).
 double ElementsRepresentation::cost_of_cells() const {
   const double cell = static_cast<double>(spacings_) * smooth_.back().design.spacing;
   double states = 0, slots = 0, products = 0;
@@ -238,9 +242,10 @@ double ElementsRepresentation::cost_of_cells() const {
   }
   const auto q = static_cast<double>(smooth_.back().polynomials);
   const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
-  const double columns = lanes(q + states + 2);
-  const double of_point = states > 0 ? 2 * columns * columns : 12 * q;
-  const double of_chunk = 2 * products + 3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
+  const double columns = lanes(q + states + 1);  // a constant mean takes none
+  const double of_point = states > 0 ? 500 + 200 * columns : 105 * q;
+  const double of_chunk = 97000 + 24000 * states + 2 * products +
+                          3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
   return of_point + of_chunk / points;
 }
 
@@ -306,7 +311,7 @@ bool ElementsRepresentation::reduce(RightHandSides b) {
 }
 
 void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slope, std::span<double> out) {
-  parts_->front.gradient(columns(b), parts_->slopes);
+  parts_->front.gradient(columns(b), parts_->slopes, true);
   const auto put = [&](std::size_t term, double by_variance, double by_lengthscale) {
     out[kernel_->parameter_index(term, &Term::variance)] = by_variance;
     out[kernel_->parameter_index(term, &Term::lengthscale)] = by_lengthscale;
@@ -315,10 +320,10 @@ void ElementsRepresentation::gradient(RightHandSides b, const double* noise_slop
     put(smooth_[t].index, parts_->slopes.basis_variance[t], parts_->slopes.basis_lengthscale[t]);
   for (std::size_t t = 0; t < rough_.size(); ++t)
     put(rough_[t], parts_->slopes.state_variance[t], parts_->slopes.state_lengthscale[t]);
-  out.back() = 0;
-  for (Index i = 0; i < points_->size(); ++i)
-    out.back() += parts_->slopes.noise[static_cast<std::size_t>(i)] * noise_slope[i];
-  parts_->front.solve(columns(b));
+  const std::vector<double>& by_noise = parts_->slopes.noise;
+  const Index n = points_->size(), whole = n / 8 * 8;
+  out.back() = dot(by_noise.data(), noise_slope, whole);
+  for (Index i = whole; i < n; ++i) out.back() += by_noise[static_cast<std::size_t>(i)] * noise_slope[i];
 }
 
 void ElementsRepresentation::inverse_diagonal(std::span<double> out) {

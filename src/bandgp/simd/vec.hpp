@@ -69,8 +69,8 @@ struct Column {
   BANDGP_INLINE void store_unaligned(double* p) const {
     BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) hn::StoreU(part[i], tag, p + i * kLanes);
   }
-  /// to ← fromᵀ for 8×8 blocks, 64-byte aligned.
-  static BANDGP_INLINE void transpose_block(const double* from, double* to);
+  /// to ← fromᵀ for 8×8 blocks, the first 64-byte aligned, the second with its columns so far apart.
+  static BANDGP_INLINE void transpose_block(const double* from, double* to, std::ptrdiff_t stride);
   BANDGP_INLINE double sum() const {
     V s = part[0];
     BANDGP_UNROLL for (std::size_t i = 1; i < kParts; ++i) s = hn::Add(s, part[i]);
@@ -118,6 +118,11 @@ BANDGP_INLINE Column neg_mul_add(const Column& a, const Column& b, const Column&
   Column r;
   BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] =
       hn::NegMulAdd(a.part[i], b.part[i], c.part[i]);
+  return r;
+}
+BANDGP_INLINE Column sqrt(const Column& a) {
+  Column r;
+  BANDGP_UNROLL for (std::size_t i = 0; i < kParts; ++i) r.part[i] = hn::Sqrt(a.part[i]);
   return r;
 }
 BANDGP_INLINE Column abs(const Column& a) {
@@ -212,8 +217,8 @@ BANDGP_INLINE Column expm1(const Column& a) {
   return result;
 }
 
-/// to ← fromᵀ for 8×8 blocks stored by columns, 64-byte aligned.
-BANDGP_INLINE void transpose(const double* from, double* to) {
+/// to ← fromᵀ for 8×8 blocks stored by columns, `from` 64-byte aligned, the columns of `to` this far apart.
+BANDGP_INLINE void transpose(const double* from, double* to, std::ptrdiff_t stride = 8) {
 #if HWY_MAX_BYTES >= 64  // pairs of lanes, then 4×4 blocks of 128 bits
   V pair[8], half[8];
   BANDGP_UNROLL for (int c = 0; c < 8; c += 2) {
@@ -228,18 +233,20 @@ BANDGP_INLINE void transpose(const double* from, double* to) {
     }
     BANDGP_UNROLL for (int u = 0; u < 2; ++u) {
       const V a = half[s + 2 * u], b = half[s + 2 * u + 1];
-      hn::Store(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a), tag, to + 8 * (4 * u + s / 4));
-      hn::Store(hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)), tag, to + 8 * (4 * u + 2 + s / 4));
+      hn::StoreU(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a), tag, to + stride * (4 * u + s / 4));
+      hn::StoreU(hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)), tag, to + stride * (4 * u + 2 + s / 4));
     }
   }
 #else
   BANDGP_UNROLL for (int r = 0; r < 8; ++r) {
-    for (int c = 0; c < 8; ++c) to[8 * r + c] = from[8 * c + r];
+    for (int c = 0; c < 8; ++c) to[stride * r + c] = from[8 * c + r];
   }
 #endif
 }
 
-BANDGP_INLINE void Column::transpose_block(const double* from, double* to) { transpose(from, to); }
+BANDGP_INLINE void Column::transpose_block(const double* from, double* to, std::ptrdiff_t stride) {
+  transpose(from, to, stride);
+}
 
 /// a·b + c and c − a·b; one rounding each where the instruction set has it.
 BANDGP_INLINE double mul_add(double a, double b, double c) {
