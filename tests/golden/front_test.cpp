@@ -336,6 +336,81 @@ TEST(Front, far_from_zero_is_as_good_as_near_it) {
   }
 }
 
+TEST(Front, near_ties_on_every_edge_of_a_cell_cost_nothing) {
+  // A state between two points that almost coincide has no room; chunks end at a wide gap near the edge.
+  Random random(21);
+  Problem p = make_problem(random, 300, {{1, 20}}, {{1, 1, 2}}, 1e-8, false);
+  const double cell = 3 * (0.36 * 20);
+  for (double edge = cell; edge < p.time.back(); edge += cell) {
+    for (const double t : {edge - 1e-9, edge + 1e-9}) {
+      const auto at = std::ranges::lower_bound(p.time, t) - p.time.begin();
+      p.time.insert(p.time.begin() + at, t);
+      p.value.insert(p.value.begin() + at, std::sin(0.05 * t));
+      p.noise.insert(p.noise.begin() + at, 1e-8);
+    }
+  }
+  const Computed<double> rounded = compute<double>(p);
+  const Computed<long double> truth = compute<long double>(p);
+  ASSERT_TRUE(rounded.positive && truth.positive);
+  ASSERT_GT(rounded.chunks, 10);
+  EXPECT_LT(std::abs(rounded.nll - static_cast<double>(truth.nll)), 5e-10);
+}
+
+TEST(Front, a_constant_right_hand_side_is_solved_like_any_other) {
+  // With so many polynomials a column more or less makes a whole lane.
+  Random random(22);
+  const std::size_t n = 150;
+  for (const int states : {1, 2, 3}) {
+    const Problem p = make_problem(random, n, {{1, 20}}, {{states, 1, 50}}, 0.1, false);
+    const double spacing = 0.36 * 20, amplitude = std::sqrt(spacing / 20 * std::sqrt(2 / std::numbers::pi));
+    front::Front<double> front;
+    front.lay_out(p.time.data(), static_cast<Index>(n), {{spacing, 20, amplitude, 5.6 * 20, 23 - states}},
+                  {{states, 1, std::sqrt(2.0 * states - 1) / 50}}, 3);
+    const Index stride = round_up(front.reduced_size(), 8) + round_up(front.carried_size(), 8);
+    for (const std::size_t constant : {0U, 1U}) {
+      std::vector<double> memory(static_cast<std::size_t>(2 * stride));
+      dense::Vector right[2];
+      for (std::size_t c = 0; c < 2; ++c) {
+        for (std::size_t i = 0; i < n; ++i) {
+          const double value = c == constant ? -0.7 : p.value[i];
+          memory[c * static_cast<std::size_t>(stride) + i] = value;
+          right[c].push_back(value);
+        }
+      }
+      const front::Columns<double> b{memory.data(), 2, stride};
+      ASSERT_TRUE(front.factor(p.noise.data(), b));
+      front.solve(b);
+      const auto factor = dense::cholesky(covariance(p, 1));
+      for (std::size_t c = 0; c < 2; ++c) {
+        const dense::Vector truth = dense::solve(*factor, right[c]);
+        for (std::size_t i = 0; i < n; ++i)
+          ASSERT_LT(std::abs(b[static_cast<Index>(c)][i] - static_cast<double>(truth[i])),
+                    1e-9 * (1 + std::abs(static_cast<double>(truth[i]))))
+              << states << " states, column " << c << ", point " << i;
+      }
+    }
+  }
+}
+
+TEST(Front, the_way_back_solves_like_the_solver) {
+  Random random(23);
+  for (const Sum& sum : sums()) {
+    const Problem p = make_problem(random, 200, sum.smooth, sum.rough, 0.1, true);
+    front::Front<double> front;
+    lay_out(p, front);
+    const Index stride = round_up(front.reduced_size(), 8) + round_up(front.carried_size(), 8);
+    std::vector<double> column(static_cast<std::size_t>(stride));
+    std::ranges::copy(p.value, column.begin());
+    ASSERT_TRUE(front.factor(p.noise.data(), {column.data(), 1, stride}));
+    std::vector<double> solved = column;
+    front.solve({solved.data(), 1, stride});
+    front::Front<double>::Slopes slopes;
+    front.gradient({column.data(), 1, stride}, slopes, true);
+    for (std::size_t i = 0; i < p.time.size(); ++i)
+      EXPECT_NEAR(column[i], solved[i], 1e-11 * (1 + std::abs(solved[i]))) << sum.name << ", " << i;
+  }
+}
+
 TEST(Front, two_threads_compute_the_same_bits_as_one) {
   Random random(20);
   for (const Sum& sum : sums()) {

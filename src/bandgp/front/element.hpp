@@ -8,7 +8,9 @@
 // states G = WᵀD⁻¹W, which the sums Σ T_k(xᵢ)/dᵢ, k ≤ 2q − 2, are enough for:
 // T_mT_n = ½(T_{m+n} + T_{|m−n|}).
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "bandgp/front/front_kernels.hpp"
 #include "bandgp/front/states.hpp"
@@ -69,8 +71,10 @@ class Element {
       make_gram([&](Index i, Index c) { return right(i, c) * weights_[static_cast<std::size_t>(i)]; });
       return;
     }
+    find_constant(columns, right);
     start_filter(states, columns, right);
     filter(false);
+    add_constant();
   }
   /// With columns of which the solution is known: −v/√S at every point, and their states at the beginning.
   template <class Right>
@@ -200,7 +204,8 @@ class Element {
     chunk_ = chunk;
     columns_ = columns;
     unknowns_ = p + chunk.polynomials;
-    width_ = round_up(unknowns_ + columns, 8);
+    width_ = filter_width_ = round_up(unknowns_ + columns, 8);
+    constant_.clear();
     inverse_roots_.resize(static_cast<std::size_t>(chunk.count));
     gram.resize(unknowns_, width_);
     end.set_zero(p, width_);
@@ -248,15 +253,15 @@ class Element {
   void make_gram(const Weighted& weighted) {
     const Index q = chunk_.polynomials;
     const Real* sums = chunk_.sums == nullptr ? sums_.data() : chunk_.sums;
-    if (chunk_.plan != nullptr) chunk_.plan->make_gram(sums, gram);
-    for (Index m = 0; m < q && chunk_.plan == nullptr; ++m) {
-      if (chunk_.identity) {
+    if (chunk_.plan != nullptr) {
+      chunk_.plan->make_gram(sums, gram);
+    } else if (chunk_.identity) {
+      for (Index m = 0; m < q; ++m) {
         std::fill_n(gram[m], q, Real(0));
         gram[m][m] = weights_[static_cast<std::size_t>(m)];
-        continue;
       }
-      for (Index n = 0; n < m; ++n) gram[m][n] = (sums[m + n] + sums[m - n]) / 2;
-      for (Index n = m; n < q; ++n) gram[m][n] = (sums[m + n] + sums[n - m]) / 2;
+    } else if (q > 0) {
+      kernels<Real>().gram_of_sums(sums, q, width_, gram.data());
     }
     for (Index c = 0; c < columns_; ++c) {
       weighted_.assign(weights_.size(), Real(0));
@@ -298,29 +303,71 @@ class Element {
 
   // --- with states -----------------------------------------------------------------------------------------
 
+  /// A right-hand side that is the same at all points is a multiple of T₀ and needs no column, which is used
+  /// where it saves whole lanes: a constant mean often makes the difference.
+  template <class Right>
+  void find_constant(Index columns, const Right& right) {
+    constant_.assign(static_cast<std::size_t>(columns), false);
+    if (chunk_.identity || chunk_.polynomials == 0) return;
+    Index varying = 0;
+    for (Index c = 0; c < columns; ++c) {
+      Index i = 1;
+      while (i < chunk_.count && right(i, c) == right(0, c)) ++i;
+      constant_[static_cast<std::size_t>(c)] = i == chunk_.count;
+      if (i < chunk_.count) ++varying;
+    }
+    filter_width_ = round_up(unknowns_ + varying, 8);
+    if (filter_width_ == width_) constant_.assign(static_cast<std::size_t>(columns), false);
+    constant_values_.resize(static_cast<std::size_t>(columns));
+    for (Index c = 0; c < columns; ++c) constant_values_[static_cast<std::size_t>(c)] = right(0, c);
+  }
+  bool is_constant(Index c) const {
+    return c < std::ssize(constant_) && constant_[static_cast<std::size_t>(c)];
+  }
+  /// Their columns of G and E, and the others in their places.
+  void add_constant() {
+    if (filter_width_ == width_) return;
+    const int p = block_.places.states;
+    for (int s = p - 1; s > 0; --s) {
+      const Real* packed = end.data() + s * filter_width_;
+      std::copy_backward(packed, packed + filter_width_, end[s] + filter_width_);
+    }
+    Index from = unknowns_ - 1;
+    for (Index c = 0; c < columns_; ++c) from += is_constant(c) ? 0 : 1;
+    for (Index c = columns_ - 1; c >= 0; --c) {
+      const Index to = unknowns_ + c;
+      const bool same = is_constant(c);
+      const Real factor = same ? -constant_values_[static_cast<std::size_t>(c)] : Real(1);
+      const Index source = same ? p : from--;
+      for (Index m = 0; m < unknowns_; ++m) gram[m][to] = factor * gram[m][source];
+      for (int s = 0; s < p; ++s) end[s][to] = factor * end[s][source];
+    }
+  }
   /// Rows of W and −`right`.
   template <class Right>
   void start_filter(const States<Real>& states, Index columns, const Right& right) {
     const int p = states.size();
     const Index count = chunk_.count;
-    rows_.resize(count + 1, width_);  // the polynomials' last row may go beyond its end
+    rows_.resize(count + 1, filter_width_);  // the polynomials' last row may go beyond its end
     if (chunk_.polynomials > 0 && !chunk_.identity)
-      kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, width_, rows_.data());
+      kernels<Real>().polynomials(chunk_.at, count, chunk_.polynomials, p, filter_width_, rows_.data());
     // Column by column: short rows are not worth a call that fills them.
     const auto clear_columns = [&](Index from, Index to) {
       for (Index c = from; c < to; ++c) {
         Real* row = rows_.data() + c;
-        for (Index i = 0; i < count; ++i) row[i * width_] = 0;
+        for (Index i = 0; i < count; ++i) row[i * filter_width_] = 0;
       }
     };
     clear_columns(0, chunk_.identity ? unknowns_ : p);
     for (Index i = 0; i < chunk_.polynomials && chunk_.identity; ++i) rows_[i][p + i] = 1;
+    Index column = unknowns_;
     for (Index c = 0; c < columns; ++c) {
-      Real* row = rows_.data() + unknowns_ + c;
-      for (Index i = 0; i < count; ++i) row[i * width_] = -right(i, c);
+      if (is_constant(c)) continue;
+      Real* row = rows_.data() + column++;
+      for (Index i = 0; i < count; ++i) row[i * filter_width_] = -right(i, c);
     }
-    clear_columns(unknowns_ + columns, width_);
-    for (int s = 0; s < p && !chunk_.first; ++s) end[s][s] = 1;
+    clear_columns(column, filter_width_);
+    for (int s = 0; s < p && !chunk_.first; ++s) end.data()[s * filter_width_ + s] = 1;
     pivots_.resize(static_cast<std::size_t>(count));
     gains_.resize(static_cast<std::size_t>(count * p));
     block_.known_gains = chunk_.gains != nullptr;
@@ -328,7 +375,7 @@ class Element {
       std::copy_n(chunk_.inverse_roots, count, inverse_roots_.begin());
       std::copy_n(chunk_.gains, count * p, gains_.begin());
     }
-    block_.width = width_;
+    block_.width = filter_width_;
     block_.steps = chunk_.steps;
     block_.noise_scale = states.noise_scale();
     block_.inverse_quality = states.inverse_quality();
@@ -344,8 +391,8 @@ class Element {
   void filter(bool keep) {
     const int p = block_.places.states;
     if (keep) {
-      kept_.resize(static_cast<std::size_t>((block_.count + 1) * p * width_));
-      kept_covariances_.resize(static_cast<std::size_t>((block_.count + 1) * p * p));
+      kept_.resize(block_.count + 1, p * width_);
+      kept_covariances_.resize(block_.count + 1, p * p);
       block_.kept = kept_.data();
       begin_ = end.numbers;
       block_.begin = begin_.data();
@@ -354,12 +401,12 @@ class Element {
     kernels<Real>().filter(block_);
     log_pivots = block_.log_pivots;
     failed = block_.failed;
-    kernels<Real>().multiply({{rows_.data(), 1, width_},
-                              {rows_.data(), width_},
+    kernels<Real>().multiply({{rows_.data(), 1, filter_width_},
+                              {rows_.data(), filter_width_},
                               {gram.data(), width_},
                               unknowns_,
                               block_.count,
-                              width_,
+                              filter_width_,
                               kReplace,
                               0});
     for (Index m = 0; m < unknowns_; ++m) {
@@ -368,10 +415,14 @@ class Element {
   }
 
   Index unknowns_ = 0, width_ = 0, columns_ = 0;
+  Index filter_width_ = 0;  // of the rows, where constant columns are left out
+  std::vector<bool> constant_;
+  Numbers<Real> constant_values_;
   ChunkPoints<Real> chunk_;
   ElementBlock<Real> block_;
   Table<Real> rows_, rows_by_, seen_, solved_;  // rows_: v/√S of every point
-  Numbers<Real> pivots_, inverse_roots_, gains_, kept_, kept_covariances_, begin_, given_, given_not_;
+  Table<Real> kept_, kept_covariances_;
+  Numbers<Real> pivots_, inverse_roots_, gains_, begin_, given_, given_not_;
   Numbers<Real> weights_, weighted_, squares_, sums_, right_sums_, coefficients_, curve_;
 };
 

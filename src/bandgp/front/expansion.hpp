@@ -155,7 +155,7 @@ class Expansion {
     const Chunk& here = layout_->chunk(c);
     const Index q = polynomials(c);
     beta.resize(static_cast<std::size_t>(round_up(q, 8)));
-    if (has_exponentials(c)) place_nodes(c, all_bases());
+    if (has_exponentials(c)) place_nodes(c, exponentials(c));
     if (here.identity) {
       const Middle middle = middle_of(here);
       const Index slots = layout_->slots();
@@ -253,6 +253,12 @@ class Expansion {
   const Kernels<Real>& loops() const { return kernels<Real>(); }
   /// Whether the chunk has Gaussians that are not in the cells' table.
   bool has_exponentials(Index c) const { return bases_.size() > 1 || layout_->chunk(c).identity; }
+  /// These Gaussians' bases.
+  std::vector<bool> exponentials(Index c) const {
+    std::vector<bool> chosen = all_bases();
+    if (!bases_.empty() && is_table(c, bases_.size() - 1)) chosen.back() = false;
+    return chosen;
+  }
   /// x − ab, rounded once: far from 0 a place between nodes has few digits left.
   static Real minus_product(Real x, Real a, Real b) { return std::fma(-a, b, x); }
   /// The middle of a cell, a whole or half number of the finest basis's spacings, as a rounded number and
@@ -388,7 +394,7 @@ class Expansion {
       start(slopes_, p + q, slots);
       if (oscillates_) start(period_slopes_, p + q, slots);
     }
-    place_nodes(c, all_bases());
+    place_nodes(c, exponentials(c));
     if (here.identity) {
       const Middle middle = middle_of(here);
       for (Index k = 0; k < q; ++k) {

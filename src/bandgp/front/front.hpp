@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandgp/base/relay.hpp"
 #include "bandgp/base/worker.hpp"
 #include "bandgp/front/element.hpp"
 #include "bandgp/front/expansion.hpp"
@@ -28,7 +29,7 @@ template <class Real>
 class Front {
  public:
   /// With two threads the second one makes elements and goes back through the points of chunks, while the
-  /// first has the front; more are not used.
+  /// first has the front, and helps where it would wait; more are not used.
   explicit Front(Index threads = 1) : worker_(threads > 1) {}
   Front(const Front&) = delete;  // the expansion looks at the layout
   Front& operator=(const Front&) = delete;
@@ -49,10 +50,7 @@ class Front {
     states_ = States<Real>(terms);
     layout_.lay_out(time, n, bases_, spacings, states_.size());
     worker_.share(n >= kLeastShared);
-    // A task should take about a tenth of a millisecond, and the points of three batches fit into the caches.
-    constexpr Index kPoints = 512, kMost = 16;
-    batch_size_ = worker_.shares() ? std::clamp(kPoints * chunks() / n, Index{1}, kMost) : 1;
-    works_.resize(static_cast<std::size_t>(3 * batch_size_));
+    works_.resize(worker_.shares() ? kRelayed : 1);
     expansion_.lay_out(time, layout_, bases_, spacings, states_.size());
   }
 
@@ -263,31 +261,36 @@ class Front {
   };
   Work& work(Index c) { return works_[static_cast<std::size_t>(c) % works_.size()]; }
   Element<Real>& element(Index c) { return work(c).element; }
-  /// What is done to every chunk, in turn: the first and the last step need no other chunk, and may be done
-  /// beside the second, batches before and after. Each step sees the chunks in their order.
+  /// What is done to every chunk, in turn: the first and the last step need no other chunk, and with two
+  /// threads go on beside the second. The second and the last step see the chunks in their order.
   struct Stages {
     std::function<void(Index)> before, here, after;
   };
   void in_stages(const Stages& stages, bool backwards) {
-    const Index batches = (chunks() + batch_size_ - 1) / batch_size_;
-    const auto run = [&](const std::function<void(Index)>& step, Index batch) {
-      if (!step || batch < 0 || batch >= batches) return;
-      const Index begin = batch * batch_size_, end = std::min(begin + batch_size_, chunks());
-      for (Index i = begin; i < end; ++i) step(backwards ? chunks() - 1 - i : i);
+    const Index count = chunks();
+    const auto run = [&](const std::function<void(Index)>& step, Index i) {
+      if (step) step(backwards ? count - 1 - i : i);
     };
-    for (Index batch = 0; batch < batches + 2; ++batch) {
-      worker_.start([&, batch] {
-        run(stages.after, batch - 2);
-        run(stages.before, batch);
-      });
-      try {
-        run(stages.here, batch - 1);
-      } catch (...) {
-        worker_.wait();
-        throw;
+    if (!worker_.shares()) {
+      for (Index i = 0; i < count; ++i) {
+        run(stages.before, i);
+        run(stages.here, i);
+        run(stages.after, i);
       }
-      worker_.wait();
+      return;
     }
+    const auto prepare = [&](Index i) { run(stages.before, i); };
+    const auto work = [&](Index i) { run(stages.here, i); };
+    const auto finish = [&](Index i) { run(stages.after, i); };
+    Relay relay(count, prepare, work, finish);
+    worker_.start([&relay] { relay.second(); });
+    try {
+      relay.first();
+    } catch (...) {
+      worker_.wait();
+      throw;
+    }
+    worker_.wait();
   }
 
   const Kernels<Real>& loops() const { return kernels<Real>(); }
@@ -1031,8 +1034,7 @@ class Front {
   Numbers<Real> pivots_, eliminated_rows_, eliminated_right_;  // d, l, right-hand sides
   // The front under way, and chunks.
   Worker worker_;
-  Index batch_size_ = 1;
-  std::vector<Work> works_;
+  std::vector<Work> works_;  // of chunk c in place c mod their number
   Table<Real> front_, right_, solution_, inverse_, scaled_rows_, batch_;
   Table<Real> product_, solved_, cross_, curves_, weighed_, mapped_, sums_of_rows_;
   Numbers<Real> weights_, beta_, small_;

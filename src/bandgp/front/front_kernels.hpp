@@ -30,6 +30,7 @@ struct Kernels {
                     Index width, Real* out, Real* slope);
   void (*curve)(const Real* x, Index count, const Real* beta, Index q, Real* out);
   void (*sums)(const Real* x, const Real* w, Index count, Index q, Real* out);
+  void (*gram_of_sums)(const Real* sums, Index q, Index stride, Real* gram);
   void (*polynomials)(const Real* x, Index count, Index q, Index offset, Index width, Real* rows);
   void (*reduce)(const ColumnBlock<Real>& block, const Real* curve, Index curve_stride, Real* mean, Real* b,
                  Index stride, Index columns);
@@ -40,11 +41,11 @@ struct Kernels {
   template <class Lane>
   static constexpr Kernels of() {
     using All = Loops<Lane>;
-    return {&All::multiply,   &All::contract,    &All::dot,  &All::add,         &All::combine,
-            &All::take,       &All::clear,       &All::put,  &All::eliminate,   &All::eliminate_right,
-            &All::substitute, &All::return_rows, &All::copy, &All::slope_map,   &All::add_rows,
-            &All::gaussians,  &All::curve,       &All::sums, &All::polynomials, &All::reduce,
-            &All::solve,      &All::filter,      &All::pull};
+    return {&All::multiply,   &All::contract,    &All::dot,    &All::add,          &All::combine,
+            &All::take,       &All::clear,       &All::put,    &All::eliminate,    &All::eliminate_right,
+            &All::substitute, &All::return_rows, &All::copy,   &All::slope_map,    &All::add_rows,
+            &All::gaussians,  &All::curve,       &All::sums,   &All::gram_of_sums, &All::polynomials,
+            &All::reduce,     &All::solve,       &All::filter, &All::pull};
   }
 };
 

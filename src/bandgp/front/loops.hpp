@@ -619,6 +619,22 @@ struct Loops {
     for (Index m = 0; m < q; ++m) out[m] = total[m].sum();
   }
 
+  /// G_mn = ½(s_{m+n} + s_{|m−n|}) for m, n < q, of 2q − 1 sums; rows are written in whole lanes.
+  static void gram_of_sums(const Real* sums, Index q, Index stride, Real* gram) {
+    constexpr auto kRoom = static_cast<std::size_t>(kMostSums + 8);
+    Real above[kRoom], around[kRoom];  // s_k, and s_|k| from k = 1 − q on
+    const Index count = 2 * q - 1;
+    for (Index k = 0; k < count; ++k) above[k] = sums[k];
+    for (Index k = 0; k < q; ++k) around[q - 1 + k] = around[q - 1 - k] = sums[k];
+    for (Index k = count; k < count + kWidth; ++k) above[k] = around[k] = 0;
+    const Lane half = Lane::all(Real(0.5));
+    for (Index m = 0; m < q; ++m) {
+      for (Index n = 0; n < q; n += kWidth) {
+        const Lane sum = Lane::load_unaligned(above + m + n) + Lane::load_unaligned(around + (q - 1 - m) + n);
+        (half * sum).store_unaligned(gram + m * stride + n);
+      }
+    }
+  }
   /// rows[i][offset + m] ← T_m(xᵢ) for m < q, 2 ≤ q ≤ kMostPolynomials, and 0 up to whole lanes: there must
   /// be room for them behind the last row, and what follows in the same row is to be written later.
   static void polynomials(const Real* x, Index count, Index q, Index offset, Index width, Real* rows) {

@@ -32,7 +32,8 @@ struct Table {
   void resize(Index new_rows, Index new_width) {
     rows = new_rows;
     width = new_width;
-    numbers.resize(static_cast<std::size_t>(rows * width));
+    const auto size = static_cast<std::size_t>(rows * width);
+    if (size > numbers.size()) numbers.resize(size);  // a vector that shrinks is filled when it grows again
   }
   void set_zero(Index new_rows, Index new_width) {
     resize(new_rows, new_width);
@@ -49,7 +50,10 @@ struct Table {
 template <class Real>
 void fetch(const Real* from, Index count) {
   constexpr Index kLine = 64 / static_cast<Index>(sizeof(Real));
-  for (Index i = 0; i < count; i += kLine) __builtin_prefetch(from + i);
+  for (Index i = 0; i < count; i += kLine) {
+    __builtin_prefetch(from + i);
+    asm volatile("");  // GCC 12 takes a function of prefetches alone for one that does nothing
+  }
 }
 
 /// Columns of numbers, `stride` apart.

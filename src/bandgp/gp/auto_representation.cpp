@@ -17,7 +17,7 @@ AutoRepresentation::AutoRepresentation(const InternalCut& cut, double max_bytes,
       band_(cut, max_bytes_, threads),
       dual_(cut.tolerance, max_bytes_, threads),
       markov_(cut.tolerance, max_bytes_, threads),
-      elements_(cut.tolerance, max_bytes_),
+      elements_(cut.tolerance, max_bytes_, threads),
       current_(&band_) {}
 
 Representation* AutoRepresentation::beside_band(const Kernel& kernel, const Observations& points,

@@ -122,9 +122,10 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points, do
     return n * of_point + chunks * (2500 + of_chunk) + 0.25 * nodes * slots * slots;
   }
   const double columns = std::min(kPolynomials, n / chunks) + states + 2;
-  const double at_points = states > 0 ? 60 + 45 * states + 0.2 * columns * columns : 45;
-  return n * at_points + chunks * (2500 + 0.08 * slots * slots * columns) +
-         (nodes + 2 * states * chunks) * 0.25 * slots * slots;
+  const double at_points = states > 0 ? 30 + 20 * states + 0.06 * columns * columns : 30;
+  const double wide = n * at_points + chunks * (1500 + 0.05 * slots * slots * columns) +
+                      (nodes + 2 * states * chunks) * 0.1 * slots * slots;
+  return (simd::active() == simd::Isa::avx512 ? 1 : 1.4) * wide;
 }
 
 }  // namespace bandgp

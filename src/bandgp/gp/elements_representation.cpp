@@ -20,11 +20,11 @@ namespace bandgp {
 namespace {
 
 /// How the tolerance is shared between the grids, their windows and the polynomials.
-constexpr double kGridShare = 0.5, kCutShare = 0.2, kPolynomialShare = 0.2, kHarmonicShare = 0.1;
+constexpr double kGridShare = 0.4, kCutShare = 0.2, kPolynomialShare = 0.4, kHarmonicShare = 0.1;
 /// The spacing that a grid may have where a term has several, in length-scales.
 constexpr double kCoarsest = 1;
 /// The bounds add up to less than they are given: designs are first tried with so many times the tolerance.
-constexpr double kLargestShare = 4, kLeastShare = 1e-3;
+constexpr double kLargestShare = 4, kLeastShare = 1e-3, kNextShare = 0.75;
 /// Spacings of the finest grid in a cell: longer cells need more polynomials, which cost on every point, and
 /// shorter ones make more chunks.
 constexpr Index kFewestSpacings = 3, kMostSpacings = 12;
@@ -125,7 +125,7 @@ std::optional<Failure> ElementsRepresentation::choose(const Kernel& kernel, cons
   for (const std::size_t t : grids_)
     demands_.push_back(demand_for(kernel.terms[t], weighted_, q_bound, tolerance_));
   // How the tolerance is shared is an estimate; the certificate decides.
-  for (share_ = keep ? share_ : kLargestShare;; share_ /= 2) {
+  for (share_ = keep ? share_ : kLargestShare;; share_ *= kNextShare) {
     design(q_bound, share_ * tolerance_, keep);
     const CertificateInputs inputs{.n = points.size(),
                                    .q = expected_.residual + expected_.weights,
@@ -309,7 +309,8 @@ void ElementsRepresentation::choose_cells(double allowed) {
   for (std::size_t t = 0; t < best.size(); ++t) smooth_[t].polynomials = best[t];
 }
 
-/// What a point costs with these cells, in products.
+/// What a point costs with these cells, in products, of which a nanosecond has about 50 (AVX-512; measured
+/// with cells of 3 to 10 spacings, section "Measured" of docs/decisions/011-front.md).
 double ElementsRepresentation::cost_of_cells() const {
   const double cell = static_cast<double>(spacings_) * smooth_.back().design.spacing;
   double states = 0, slots = 0, products = 0;
@@ -326,9 +327,10 @@ double ElementsRepresentation::cost_of_cells() const {
   }
   const auto q = static_cast<double>(smooth_.back().polynomials);
   const double points = std::max(1.0, cell * static_cast<double>(points_->size()) / points_->span());
-  const double columns = lanes(q + states + 2);
-  const double of_point = states > 0 ? 2 * columns * columns : 12 * q;
-  const double of_chunk = 2 * products + 3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
+  const double columns = lanes(q + states + 1);  // a constant mean takes none
+  const double of_point = states > 0 ? 500 + 200 * columns : 105 * q;
+  const double of_chunk = 97000 + 24000 * states + 2 * products +
+                          3 * slots * slots * (static_cast<double>(spacings_) + 2 * states);
   return of_point + of_chunk / points;
 }
 
