@@ -70,6 +70,8 @@ class Front {
     return expansion_.oscillates() ? expansion_.plan().sums_size() : 2 * bases_.back().polynomials - 1;
   }
 
+  /// The memory for what was eliminated has so much room besides, one part in this.
+  static constexpr std::size_t kSpare = 16;
   /// False where a pivot has the wrong sign.
   [[nodiscard]] bool factor(const Real* noise, Columns<Real> b) {
     const auto p = static_cast<std::size_t>(states_.size());
@@ -77,8 +79,11 @@ class Front {
     log_determinant_ = {};
     largest_pivot_ = 0;
     pivots_.clear();
-    eliminated_rows_.resize(
-        static_cast<std::size_t>((nodes() + 2 * states_.size() * (chunks() - 1)) * slots()));
+    const auto numbers = static_cast<std::size_t>((nodes() + 2 * states_.size() * (chunks() - 1)) * slots());
+    if (eliminated_rows_.size() < numbers) {
+      eliminated_rows_ = {};  // first give back, then take: with room for the design of the next evaluation
+      eliminated_rows_.resize(numbers + numbers / kSpare);
+    }
     eliminated_right_.clear();
     covariances_.resize(static_cast<std::size_t>(chunks()) * p * p);
     inverse_roots_.resize(static_cast<std::size_t>(n_));

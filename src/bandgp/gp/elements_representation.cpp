@@ -360,7 +360,8 @@ double ElementsRepresentation::farthest() const {
 
 double ElementsRepresentation::bytes(const Parts& parts, Index n) const {
   const front::Front<double>& front = parts.front;
-  const auto rows = static_cast<double>(front.nodes() + front.carried_size());
+  const auto rows = static_cast<double>(front.nodes() + front.carried_size()) *
+                    (1 + 1.0 / static_cast<double>(front::Front<double>::kSpare));
   const double sums = rough_.empty() ? static_cast<double>(front.chunks() * front.sums_size()) : 0;
   return 8 * (rows * static_cast<double>(front.slots()) + sums + 6 * static_cast<double>(n));
 }
