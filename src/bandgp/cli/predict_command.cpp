@@ -368,7 +368,7 @@ void add_predict(CLI::App& program, Run& run) {
   add_common_flags(*command, flags->common);
   set_examples(*command,
                {"bandgp predict model.json --grid 1749,1990,0.25 -o curve.csv",
-                "bandgp predict load.model.json --horizon 48h -o forecast.csv",
+                "bandgp predict model.json --horizon 2 -o forecast.csv",
                 "bandgp predict model.json --at data/sunspots.csv --samples 5 --seed 1 --json -o curves.json",
                 "cut -d, -f1 data/sunspots.csv | bandgp predict model.json --at - --components --quiet"},
                "Columns: time, mean, std_latent (of the curve), std_observed (of a new observation), then\n"

@@ -115,7 +115,7 @@ void add_report(CLI::App& program, Run& run, const std::string& typed) {
       ->type_name("N");
   command->add_flag("--quiet", flags->quiet, "no remarks")->group("Output");
   set_examples(*command, {"bandgp report model.json --data data/sunspots.csv -o report.html",
-                          "bandgp report load.model.json --horizon 48h"});
+                          "bandgp report model.json --horizon 2"});
   command->callback([flags, &run] { run = [flags] { return report_model(*flags); }; });
 }
 

@@ -184,6 +184,8 @@ std::string report_page(const ReportData& data) {
       {"fit", fit_json(fit)},
       {"points", points},
       {"curve", curve},
+      {"components", components},
+      {"forecast_from", data.forecast_from ? Json(*data.forecast_from) : Json()},
       {"diagnostics",
        {{"loo_nmse", data.diagnostics.loo_nmse},
         {"loo_nlpd", data.diagnostics.loo_nlpd},
