@@ -117,9 +117,9 @@ double elements_nanoseconds(const Kernel& kernel, const Observations& points, do
   if (oscillates) {
     // With few points in a cell, or states, the points are their own columns.
     const bool own = states > 0 || n / chunks < 3 * kPolynomials;
-    const double of_point = own ? 500 + 0.25 * slots * slots : 100 + 15 * waves,
-                 of_chunk = own ? 0 : 0.5 * kPolynomials * slots * slots;
-    return n * of_point + chunks * (2500 + of_chunk) + 0.25 * nodes * slots * slots;
+    const double of_point = own ? 500 + 0.1 * slots * slots : 100 + 15 * waves,
+                 of_chunk = own ? 0 : 0.2 * kPolynomials * slots * slots;
+    return n * of_point + chunks * (2500 + of_chunk) + 0.1 * nodes * slots * slots;
   }
   const double columns = std::min(kPolynomials, n / chunks) + states + 2;
   const double at_points = states > 0 ? 30 + 20 * states + 0.06 * columns * columns : 30;
