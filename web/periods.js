@@ -50,7 +50,7 @@ function noteOn(peak, unit) {
 }
 
 function told(peaks, unit) {
-  return table('Peaks of the periodogram', ['Peak', 'Period', 'Power', 'False alarm', ''],
+  return table('Peaks of the periodogram', ['Peak', 'Period', 'Power', 'False alarm', 'What it is'],
     peaks.map((peak, i) => [String(i + 1), `${withError(peak.period, peak.error)}${unit && ` ${unit}`}`, `${number(100 * peak.power, 2)}\u00a0%`, probability(peak.log10_false_alarm), noteOn(peak, unit)]));
 }
 

@@ -263,7 +263,8 @@ def test_an_interrupt_says_at_once_how_long_the_evaluation_may_take(f):
 
 
 def test_an_interrupt_is_answered_without_a_terminal_unless_quiet(f):
-    f.run("simulate", "--n", 20000, "--gap", 1, "--irregular", "--kernel", "1*matern12(lengthscale=20)", "--noise", 0.1, "-o", "s.csv")
+    # A fit of some ten seconds on a fast machine: it is under way after one.
+    f.run("simulate", "--n", 300000, "--gap", 1, "--irregular", "--kernel", "1*matern12(lengthscale=20)", "--noise", 0.1, "-o", "s.csv")
     for quiet in ([], ["--quiet"]):
         child = subprocess.Popen([f.binary, "fit", "s.csv", "--kernel", "matern12 + matern32 + matern12", "-o", "m.json", *quiet],
                                  cwd=f.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -206,7 +206,8 @@ Interrupt::Interrupt(bool quiet) {
     if (!quiet_interrupt) tell_of_interrupt();
     errno = before;
   };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  // A write that is under way goes on: a line of progress cut short would end the program with an error.
+  action.sa_flags = static_cast<int>(static_cast<unsigned>(SA_RESETHAND) | static_cast<unsigned>(SA_RESTART));
   sigaction(SIGINT, &action, nullptr);
 }
 
