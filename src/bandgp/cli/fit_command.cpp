@@ -47,13 +47,14 @@ void announce(const CostEstimate& cost, Progress& progress, bool quiet) {
   Interrupt::expect(cost.seconds_per_evaluation, 1.5 * cost.seconds_per_evaluation);
   progress.clear();
   if (quiet) return;
+  const std::string advice = words(cost.advice, flag_spelling);
   fmt::print(
       stderr,
       "bandgp: {} on {} points takes {:.2g} GB and about {} an evaluation, the fit perhaps {} from here; "
-      "{}; Ctrl-C ends it with what it has\n",
+      "{}{}Ctrl-C ends it with what it has\n",
       cost.what, cost.n, cost.bytes / 1e9, seconds_text(cost.seconds_per_evaluation),
-      seconds_text(static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation),
-      words(cost.advice, flag_spelling));
+      seconds_text(static_cast<double>(cost.evaluations) * cost.seconds_per_evaluation), advice,
+      advice.empty() ? "" : "; ");
 }
 
 /// Every observation from all the others.

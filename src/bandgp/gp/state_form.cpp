@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bandgp/gp/state_form.hpp"
 
+#include <type_traits>
+#include <variant>
+
 #include "bandgp/kernel/harmonics.hpp"
 
 namespace bandgp {
+
+namespace {
+
+/// The shapes whose states make_state_form() knows.  One more with states needs a form here and loops in
+/// markov/; without them it must not compile.
+template <class Shape>
+constexpr bool has_form =
+    !HasStates<Shape> || std::is_same_v<Shape, Matern12> || std::is_same_v<Shape, Matern32> ||
+    std::is_same_v<Shape, Matern52> || std::is_same_v<Shape, Sho>;
+template <class... Shapes>
+constexpr bool all_have_forms(std::type_identity<std::variant<Shapes...>>) {
+  return (has_form<Shapes> && ...);
+}
+static_assert(all_have_forms(std::type_identity<AnyShape>{}));
+
+}  // namespace
 
 Index StateForm::states() const {
   Index sum = 0;

@@ -14,7 +14,8 @@
 //                         tail(r) ≥ ∫ᵣ^∞ ρ bounds every row sum over points that were left out
 //   states                a state-space form with so many states
 //   basis                 columns of a basis
-// To add one: write the struct, add it to AnyShape.  Nothing else changes.
+// To add one: write the struct, add it to AnyShape.  Nothing else changes, unless it has states: these need a
+// form in gp/state_form.cpp and loops in markov/, and without them the library does not compile.
 #pragma once
 #include <algorithm>
 #include <array>
