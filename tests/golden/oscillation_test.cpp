@@ -133,7 +133,7 @@ TEST(Oscillation, in_elements_is_the_dense_model) {
                            "se*periodic + se + matern12", "se*cos + se*periodic + matern52", "se + sho",
                            "se + sho + matern32*cos", "se + matern12 + sho + matern52*cos",
                            "matern32*cos + se", "se + matern12*periodic", "se*periodic + sho + matern32"})
-    compare(text, "elements", support::trials(6, 40), seed++);
+    compare(text, "elements", support::trials(4, 40), seed++);
 }
 
 /// Long beside the gaps, so that a cell has points enough for polynomials times waves.
