@@ -12,7 +12,6 @@ BANDGP_DATA; without it that part is left out).
 import argparse
 import os
 import statistics
-import time
 from pathlib import Path
 
 import celerite2
@@ -20,23 +19,10 @@ import numpy as np
 from celerite2 import terms
 
 import bandgp
+from bench_common import CUT, medians
 from bandgp import _core
 from bandgp._tools import series_of
 from bandgp._options import make_cut
-
-CUT = dict(method="auto", tolerance=0.01, bandwidth="auto", reach=None, inducing=None, move_inducing=False, neighbours=None,
-           taper_range=None, taper=None)
-
-
-def medians(rounds, *calls):
-    """The median seconds of each call, the calls taking turns."""
-    seconds = [[] for _ in calls]
-    for _ in range(rounds):
-        for call, list_of in zip(calls, seconds):
-            begin = time.perf_counter()
-            call()
-            list_of.append(time.perf_counter() - begin)
-    return [statistics.median(s) for s in seconds]
 
 
 def celerite2_value(term, t, y, noise):

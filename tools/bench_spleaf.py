@@ -12,31 +12,17 @@ and the most memory that the process had.
 import argparse
 import importlib.metadata
 import resource
-import statistics
-import time
 
 import numpy as np
 from spleaf import cov, term
 
 import bandgp
+from bench_common import CUT, medians
 from bandgp import _core
 from bandgp._options import make_cut
 from bandgp._tools import series_of
 
-CUT = dict(method="auto", tolerance=0.01, bandwidth="auto", reach=None, inducing=None, move_inducing=False, neighbours=None,
-           taper_range=None, taper=None)
 LENGTHSCALE, PERIOD, NOISE = 1000.0, 100.0, 0.1
-
-
-def medians(rounds, *calls):
-    """The median seconds of each call, the calls taking turns."""
-    seconds = [[] for _ in calls]
-    for _ in range(rounds):
-        for call, list_of in zip(calls, seconds):
-            begin = time.perf_counter()
-            call()
-            list_of.append(time.perf_counter() - begin)
-    return [statistics.median(s) for s in seconds]
 
 
 def spleaf_value_and_gradient(t, y, smoothness):
